@@ -9,7 +9,7 @@ ARGS ?=
 # What is compiled is kept beside it. Without that each of the processes that tests start, thousands, would compile exacell anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man clean
+.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man dist clean
 
 install: $(VENV)/.installed
 
@@ -89,6 +89,11 @@ lint: $(VENV)/.tested
 man: $(VENV)/.installed
 	@mkdir -p docs/man
 	@$(VENV)/bin/python -c 'from exacell.commands.help import manual; print(manual(), end="")' > docs/man/exacell.1
+
+# What is handed out, into dist/: source, wheel, all libraries for machines without internet, SBOM, sums; the same commit gives the
+# same bytes. It needs git and a package index; a minute.
+dist: $(VENV)/.installed
+	@$(VENV)/bin/python .ci/dist $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

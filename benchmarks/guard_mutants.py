@@ -192,7 +192,19 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("asm_disks", "asm_members")
     },
     "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
-    "plan/planners/clock.py": ((), ("tests/plan/test_plan_clock.py", "tests/plan/test_plan_asm_disks.py")),
+    "plan/planners/clock.py": (
+        (),
+        ("tests/plan/test_plan_clock.py", "tests/plan/test_plan_asm_disks.py", "tests/engine/test_engine_clocks.py"),
+    ),
+    "change/clocks.py": (
+        (),
+        (
+            "tests/engine/test_engine_clocks.py",
+            "tests/dcli/test_dcli_upon.py",
+            "tests/e2e/test_e2e_asm_sql.py",
+            "tests/change/test_attackers.py",
+        ),
+    ),
     "plan/planners/diskgroup_disks.py": (
         (),
         (
@@ -488,6 +500,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without found[0] in unread or found[0]",
     ): "where none is unread the shortest was returned; type checkers need the other side",
     (
+        "plan/planners/clock.py:held_against_clocks",
+        "False instead of not warnings",
+    ): "without warnings the plan that is made is equal to the one that was given",
+    (
         "plan/guards/targets.py:refuse_one_name",
         "True instead of isinstance(name, Scalar)",
     ): "the grammar gives a name no other value; type checkers need it",
@@ -720,7 +736,12 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             changed_compare = copy.copy(node)
             changed_compare.ops = [swap()]
             yield f"{ast.unparse(changed_compare)} instead of {ast.unparse(node)}", changed_compare
-    elif isinstance(node, ast.comprehension):
+    else:
+        yield from _other_changes(node)
+
+
+def _other_changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.comprehension):
         for place, test in enumerate(node.ifs):
             changed_filter = copy.copy(node)
             changed_filter.ifs = [one for number, one in enumerate(node.ifs) if number != place]

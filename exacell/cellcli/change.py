@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Change, Grant, Group, Media, Scalar, Setting, Value, Verb
-from exacell.cellcli.query import read_filters
+from exacell.cellcli.query import in_quotes, read_filters
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
+from exacell.cellcli.secrets import MASK, is_secret_name
 from exacell.cellcli.tokens import Cursor, Token, TokenKind
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
@@ -296,7 +297,14 @@ class _Reader:
             words += [attribute.name for attribute in self._modifiable()]
         if not words and not form.free:
             return self.cursor.wrong(f"nothing more may follow {self.title}{' ALL' if self.change.all else ''}")
-        return self.cursor.wrong(f"'{text}' has no place in {self.title}", like=words)
+        mistaken = self.cursor.wrong(f"'{text}' has no place in {self.title}", like=words)
+        spread = "" if mistaken.suggestions else self.cursor.spread()
+        if not spread:
+            return mistaken
+        name = spread.partition("=")[0]
+        # The rest of a password whose quotes a shell took is a password, too.
+        said = f"'{MASK}' has no place in {self.title}" if is_secret_name(name) else mistaken.message
+        return self.cursor.wrong(said, hint=in_quotes(f"{self.title.lower()} …", spread))
 
     def _complete(self) -> None:
         form, change, cursor = self.form, self.change, self.cursor

@@ -114,6 +114,12 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
         return ()
     if token.is_word("WHERE"):
         raise cursor.wrong(f"LIST {subject.name} takes no WHERE")
+    first, _, rest = token.value.partition(" ")
+    if token.kind is TokenKind.STRING and rest and first.upper() in clauses:
+        raise cursor.wrong(
+            f"{token.text} is in quotes of its own, which make it a name",
+            hint=f'in a shell quote the whole: exacell "list {subject.name.lower()} {token.value}"',
+        )
     if not subject.list_name:
         raise cursor.wrong(
             f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)
@@ -141,7 +147,23 @@ def _no_clause(
         )
         if mistaken.suggestions:
             return mistaken
-    return cursor.wrong(f"'{token.value}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
+    mistaken = cursor.wrong(f"'{token.value}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
+    spread = "" if mistaken.suggestions else cursor.spread("AND", *clauses)
+    if not spread:
+        return mistaken
+    return cursor.wrong(mistaken.message, hint=in_quotes(f"list {subject.name.lower()} where", spread))
+
+
+def in_quotes(begins: str, spread: str) -> str:
+    """Return how a value of several words is written, here and in a shell.
+
+    Args:
+        begins: what stands before it, or how the statement begins.
+        spread: see :meth:`Cursor.spread`.
+    """
+    return (
+        f'a value of several words stands in quotes: {spread}; in a shell quote the whole: exacell "{begins} {spread}"'
+    )
 
 
 def _spelled(clauses: Sequence[str]) -> list[str]:

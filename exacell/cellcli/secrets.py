@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from exacell.cellcli.schema import secrets
-from exacell.cellcli.shellsecrets import shell_places
+from exacell.cellcli.shellsecrets import Hint, shell_places
 
 MASK = "***"
 """What stands in place of a secret that was not kept."""
@@ -57,10 +57,13 @@ def _named() -> re.Pattern[str]:
 
 
 @cache
-def _hinted() -> re.Pattern[str]:
+def _hinted() -> Hint:
     """Return what is found in every text with a secret, and quickly not found in others."""
-    names = "|".join(s.name for s in secrets() if s.place != "clause")
-    return re.compile(rf"{names}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key", re.IGNORECASE)
+    names = [s.name for s in secrets() if s.place != "clause"]
+    return Hint(
+        rf"{'|'.join(names)}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key",
+        f"{' '.join(names).lower()} secret_ pw passw passphrase identified assign",
+    )
 
 
 _ASSIGN_KEY = re.compile(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
@@ -72,7 +75,7 @@ def places(text: str) -> list[tuple[int, int]]:
     >>> [text[a:b] for text in ["alter cell smtpPwd='a b', smtpPort=25"] for a, b in places(text)]
     ["'a b'"]
     """
-    if not _hinted().search(text):
+    if not _hinted().found_in(text):
         return []
     found = {match.span(match.lastgroup or 0) for match in _named().finditer(text)}
     for clause in _ASSIGN_KEY.finditer(text):
@@ -82,7 +85,7 @@ def places(text: str) -> list[tuple[int, int]]:
 
 def may_hold(text: str) -> bool:
     """Return whether it is worth looking for secrets: False for nearly every text, at once."""
-    return bool(_hinted().search(text) or _HEX.search(text) or next(shell_places(text), None))
+    return bool(_hinted().found_in(text) or _HEX.search(text) or next(shell_places(text), None))
 
 
 def all_places(text: str, *, kept: bool = False) -> list[tuple[int, int]]:
@@ -127,7 +130,7 @@ def masked(text: str) -> str:
     """
     for start, end in reversed(all_places(text)):
         text = text[:start] + MASK + text[end:]
-    return _WORDS.sub(MASK, text) if _hinted().search(text) else text
+    return _WORDS.sub(MASK, text) if _hinted().found_in(text) else text
 
 
 def replaced(text: str, instead: Any) -> str:

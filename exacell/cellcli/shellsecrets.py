@@ -21,7 +21,35 @@ _PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),
 _LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
 _CALLED = r"[\w.-]*(?:passw\w*|passphrase|secret|token|api[_-]?key|access[_-]?key|signature)[\w.-]*"
 """What a secret is called in a web address, in JSON and where a program is told to keep it."""
-_NAMED = re.compile(
+
+
+class Hint:
+    """A pattern, and words of which one stands in each text that it matches. In nearly all texts none does, which is seen at
+    once: a cell's answer may be a million letters.
+
+    Attributes:
+        words: ASCII in lower case.
+    """
+
+    def __init__(self, pattern: str, words: str) -> None:
+        self.pattern, self.words = re.compile(pattern, re.IGNORECASE), tuple(words.split())
+
+    def found_in(self, text: str) -> bool:
+        """Return whether a text has it, in upper or lower case."""
+        return self._may_be_in(text) and self.pattern.search(text) is not None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Return where a text has it, as the pattern finds it."""
+        return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
+
+    def _may_be_in(self, text: str) -> bool:
+        if not text.isascii():
+            return True  # Of other letters some are another case of these: the Kelvin sign, the long s.
+        small = text.lower()
+        return any(word in small for word in self.words)
+
+
+_NAMED = Hint(
     rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
     rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*|[A-Z_]*PASS)=(?P<variable>{_SET})"
     # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
@@ -39,7 +67,7 @@ _NAMED = re.compile(
     r"|[\w$.-]+:(?P<piped>[^\s'\"|:]+)['\"]?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
     r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
-    re.IGNORECASE,
+    "pass pasw pwd secret token key sig vault sudo kinit entry credential auth identified bearer cookie",
 )
 _ADDRESS = re.compile(
     r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
@@ -47,25 +75,25 @@ _ADDRESS = re.compile(
 """``scheme://user:password@host``; what stands alone before ``@`` is a token where it is long."""
 _NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
 """What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
-_LOGON = re.compile(
+_LOGON = Hint(
     r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
     r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\buserid=)"
     r"[\"'\\]*[\w$#\[\]]+/(?P<value>\\?\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
-    re.IGNORECASE,
+    "sqlplus sqlcl rman impdp expdp sqlldr dgmgrl conn target catalog auxiliary userid=",
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
-_KEYS = re.compile(
-    r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", re.IGNORECASE
-)
+_KEYS = Hint(r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", "key")
 _FOR = re.compile(
     r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
 )
 _HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
 _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
-_HINT = re.compile(
+
+
+_HINT = Hint(
     r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|vault|identified|signature|(?<!\w)-{1,2}\w|/p:",
-    re.IGNORECASE,
+    "/ - key pass secret token api access pwd pasw credential bearer basic cookie vault identified signature",
 )
 
 
@@ -96,19 +124,19 @@ def _programs() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
 
 def shell_places(text: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets stand in a text, in no order."""
-    if not _HINT.search(text):
+    if not _HINT.found_in(text):
         return
     for pattern in (_NAMED, _LOGON):
         for match in pattern.finditer(text):
             begin, end = match.span(match.lastgroup or 0)
             # In CellCLI's lists a comma follows the value.
             yield begin, end - (text[end - 1] == "," and end - begin > 1)
-    for match in _ADDRESS.finditer(text):
+    for match in _ADDRESS.finditer(text) if "://" in text else ():
         alone = match["one"]
         if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
             yield match.span("both" if alone is None else "one")
     programs, options = _programs()
-    for match in programs.finditer(text):
+    for match in programs.finditer(text) if any(program in text for program in options) else ():
         for option in options[match["program"]].finditer(text, match.start("rest"), match.end("rest")):
             yield option.span("value")
     for match in _KEYS.finditer(text):

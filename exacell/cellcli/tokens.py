@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
+from exacell.cellcli.secrets import MASK, is_secret_name
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import lookalikes, refuse_lookalikes, unclosed
 from exacell.core.meant import closest
@@ -182,6 +183,27 @@ class Cursor:
         self._index += 1
         return token
 
+    def spread(self, *ends: str) -> str:
+        """Return the condition or setting that ends before the next token, its value and the plain words that follow quoted as
+        one; empty where the next token can't be more of such a value: a shell may have taken the quotes away.
+
+        Args:
+            ends: words that are no part of a value.
+        """
+        before = self._tokens[max(0, self._index - 3) : self._index]
+        if len(before) < 3 or not (before[1].kind is TokenKind.OPERATOR or before[1].is_word("LIKE")):
+            return ""
+        words, rest = [before[2]], self._tokens[self._index :]
+        for token, following in zip(rest, [*rest[1:], None], strict=True):
+            setting = following is not None and following.kind is TokenKind.OPERATOR
+            if token.kind is not TokenKind.WORD or setting or token.is_word(*ends):
+                break
+            words.append(token)
+        if len(words) < 2 or words[0].kind is not TokenKind.WORD:
+            return ""
+        sign = "=" if before[0].end == before[1].start else f" {before[1].text} "
+        return f"{before[0].text}{sign}'{' '.join(word.text for word in words)}'"
+
     def wrong(
         self,
         message: str,
@@ -310,7 +332,11 @@ class Cursor:
             if self.token is None:
                 raise self._unclosed(opened)
             if not self.take(TokenKind.COMMA):
-                raise self.wrong(f"'{self.token.text}' stands where a comma or ) should")
+                last = items[-1]
+                # The rest of a password whose quotes a shell took is a password, too.
+                secret = isinstance(last, Setting) and is_secret_name(last.attribute)
+                text = MASK if secret else self.token.text
+                raise self.wrong(f"'{text}' stands where a comma or ) should")
 
     def _unclosed(self, opened: Token) -> StatementError:
         return self.wrong("the parenthesis is not closed", at=opened, hint="close it with )")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from exacell.core.errors import ExacellError
 from exacell.opaque.findings import Absence
+from exacell.plan import facts as f
+from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Plan
+from exacell.plan.model import Plan, Step
 from exacell.plan.planners.clock import (
     NOBODY,
     UNTOLD,
@@ -16,8 +19,11 @@ from exacell.plan.planners.clock import (
     held_against_clocks,
     moment_of,
     refuse_short,
+    why_not_now,
 )
+from exacell.session.asm import AsmClient
 from exacell.session.factreading import asm_facts
+from exacell.session.fleet import Fleet
 from exacell.session.given import Request, Services, Session
 
 
@@ -79,3 +85,32 @@ def against_clocks(
         return plan
     asm, problems = asm_facts(session, services, request.read_timeout)
     return held_against_clocks(plan, facts, asm or (), untold=next(iter(problems), ""), now=datetime.now().astimezone())
+
+
+def held_back(
+    fleet: Fleet, asm: Mapping[str, AsmClient], plan: Plan, steps: Sequence[Step], *, timeout: float
+) -> dict[str, str]:
+    """Return by target why steps of a plan must not take disks from ASM, by its clocks as they are now.
+
+    ASM is asked where one of them takes some, and the rack has an ASM cluster that can be asked.
+
+    Args:
+        timeout: seconds that a look may take.
+    """
+    away = [step for step in steps if step.offline]
+    if not away or not asm:
+        return {}
+    clusters: list[AsmFacts] = []
+    problems: list[str] = []
+    for client in asm.values():
+        try:
+            clusters.append(client.facts(timeout=timeout))
+        except ExacellError as error:
+            problems.append(error.message)
+    asked = (f.GRIDDISK,)
+    answers = fleet.query([step.target for step in away], asked, timeout=timeout)
+    # A cell whose CELLSRV is stopped lists none of it; its disks are away already.
+    facts = {cell: f.build(cell, asked, answer.tables) for cell, answer in answers.good.items()}
+    untold = next(iter(problems), "")
+    found = {step.target: why_not_now(plan, step, facts, clusters, untold=untold) for step in away}
+    return {target: why for target, why in found.items() if why}

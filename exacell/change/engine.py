@@ -15,6 +15,7 @@ from functools import partial
 from time import monotonic, time
 from types import MappingProxyType
 
+from exacell.change.clocks import held_back
 from exacell.change.following import Board, Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
@@ -49,7 +50,6 @@ from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, a
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
-from exacell.session.dbmcli import send_dbmcli
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
@@ -328,12 +328,27 @@ class Engine:
         for _ in range(LOOKS):
             began = self._passing()
             steps = self._looked_at(stage, steps, run, mending=mending, must=must)
+            steps = steps if mending else self._in_time(stage, steps, run, must=must)
             if not steps or self._passing() - began <= FRESH:
                 break
         if steps and self._cancel.is_set() and not must:
             self._give_up(steps, run)
             return []
         return list(steps)
+
+    def _in_time(self, stage: Stage, steps: Sequence[Step], run: Run, *, must: bool) -> list[Step]:
+        """Hold what takes disks from ASM against its clocks as they are now; journal and keep what is not sent."""
+        asm = {name: client for name, client in self._asm.items() if isinstance(client, AsmClient)}
+        look = partial(held_back, self._fleet, asm, run.plan, steps, timeout=self._read_timeout)
+        found = look() if must else unless_interrupted(look, self._cancel)
+        if found is None:
+            self._give_up(steps, run)
+            return []
+        late = [s for s in steps if s.target in found and s.offline]
+        if late:
+            ended = [StepResult(step=s, outcome=Outcome.REFUSED, reason=found[s.target], wave=run.wave) for s in late]
+            self._keep(stage, ended, run)
+        return [step for step in steps if step not in late]
 
     def _give_up(self, steps: Sequence[Step], run: Run) -> None:
         run.report.interrupted = True
@@ -399,10 +414,8 @@ class Engine:
         replies: list[Reply] = []
         hosts = {host: step for host, step in steps.items() if step.host}
         if hosts:
-            writes = {host: written for host, step in hosts.items() if (written := written_by(step))}
-            texts = {host: step.statement for host, step in hosts.items() if host not in writes}
+            writes = {host: written_by(step) for host, step in hosts.items()}
             replies += write_files(self._fleet, writes, timeout=seconds, ours=ours, on_reply=answered).replies.values()
-            replies += send_dbmcli(self._fleet, texts, timeout=seconds, ours=ours, on_reply=answered).replies.values()
             steps = {cell: step for cell, step in steps.items() if cell not in hosts}
         pairs = self._fleet.transport.capabilities.pairs
         going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}

@@ -11,11 +11,12 @@ from time import monotonic
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
-from exacell.change.factors import factor_of, level_of, statements
+from exacell.change.experimentready import read_back
+from exacell.change.factors import factor_of, level_of
 from exacell.change.here import loads_in
 from exacell.change.racklock import LockedError, lock_of
-from exacell.change.readings import values_read
 from exacell.change.undoing import undo
+from exacell.change.warmup import warm_up
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
@@ -23,8 +24,8 @@ from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
-from exacell.measure.experiments.said import EVENTS, MEASURES, same_line
+from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Experiment, Measured, Pause
+from exacell.measure.experiments.said import MEASURES, same_line, time_left
 from exacell.measure.experiments.schedule import Run
 from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
@@ -90,62 +91,6 @@ def refuse_conducted(experiment: Experiment) -> None:
         )
 
 
-def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
-    """Return the level that holds now.
-
-    Raises:
-        RefusedError: cells, hosts or instances differ in it; nothing was sent.
-        ExacellError: it can't be read.
-    """
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
-    read = _read_back(aside, beside, request, design)
-    level = level_of(design, [text for _, text in read])
-    if not level:
-        found = {level_of(design, [text]): about for about, text in read}
-        told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
-        raise RefusedError(
-            f"{design.said} is not the same everywhere ({told}); nothing was sent",
-            hint=f"type `{statements(design)[0]}` first",
-        )
-    return level
-
-
-def _read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
-    """Return who or what tells of the factor, with what it tells."""
-    read = values_read(session, services, request, factor_of(design).reading(design))
-    return [(about, str(value or "")) for about, value in read]
-
-
-def refuse_unready(
-    session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
-) -> None:
-    """Return when both levels can be planned now, and what is to be measured, or given way to, can be read.
-
-    Raises:
-        ExacellError: something of it can't be.
-    """
-    quiet = SilentConsole()
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
-    for statement in statements(design):
-        result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
-        if result.exit_code is not ExitCode.DONE:
-            raise RefusedError(
-                f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
-                hint=f"`{statement} -n` shows more",
-            )
-    if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
-        raise RefusedError(
-            f"yield= needs the metric {fairness.REDO_RATE}, which these cells don't have; nothing was sent",
-            hint="leave yield= out",
-        )
-    if design.measure in EVENTS:
-        waited(session, services, request, measure=design.measure, db=design.db)
-    elif design.measure == "flashlog" and any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
-        raise RefusedError(
-            "these cells have no FL_RQ_TM_W: use measure=redo, which asks the database; nothing was sent"
-        )
-
-
 LONGEST_PAUSE, MOST_ANEW = 3600.0, 5
 """Seconds that it gives way in one go at most, and how often one block is made anew."""
 
@@ -167,15 +112,13 @@ class _Conduct:
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
         self._request = replace(request, shows=None)  # It shows its verdict, not what each run answers.
-        self._flags: dict[str, Value] = {
-            **{k: v for k, v in flags.items() if k in _PASSED_ON},
-            "yes": True,
-            "format": "table",
-        }
+        self._flags: dict[str, Value] = {k: v for k, v in flags.items() if k in _PASSED_ON}
+        self._flags |= {"yes": True, "format": "table"}
         self.experiment = experiment
         self._level = ""
         self._seen: Mapping[str, CellCounters] = {}
         self._disturbed: dict[str, int] = {}
+        self._lasted: list[float] = []  # Seconds of each run that this process has made.
         self._wishes = session.interrupted.times
 
     def all(self) -> tuple[Experiment, ExacellError | None]:
@@ -265,21 +208,25 @@ class _Conduct:
     def _one(self, run: Run) -> None:
         design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
         if self._give_way(run, where):
-            return None
+            return
+        started, runs = monotonic(), len(self.experiment.schedule) - run.number + 1
+        doing = where + time_left(design, self._lasted, runs)
         if run.block or run.level != self.experiment.now:
             self._set(run.level)
         if design.reset:
-            self._carry_out(design.reset, f"{where}: {design.reset}", self._request)
-        self._wait(design.settle, f"{where}: settling")
+            self._carry_out(design.reset, f"{doing}: {design.reset}", self._request)
+        self._wait(design.settle, f"{doing}: settling")
+        if design.warm:
+            self._warm_up(run, doing)
         seen = self._before(run)
         beside = around(self._session, self._services, self._request)
         before = self._waited()
         began = datetime.now(UTC)
         told: list[str] = []
         for statement in design.workload:
-            told += self._carry_out(statement, f"{where}: {statement}", self._request)
+            told += self._carry_out(statement, f"{doing}: {statement}", self._request)
         if not design.workload:
-            self._wait(design.seconds, f"{where}: measuring")
+            self._wait(design.seconds, f"{doing}: measuring")
         after = self._waited(told).since(before)
         cells = self._look(run, seen, beside)
         anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
@@ -296,9 +243,25 @@ class _Conduct:
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
-            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
-        self._add(run, after, began, fairness.outliers(seen, cells))
-        return None
+            self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
+        else:
+            self._add(run, after, began, fairness.outliers(seen, cells))
+        self._lasted.append(monotonic() - started)
+
+    def _warm_up(self, run: Run, where: str) -> None:
+        """Carry the workload out, unmeasured, until the flash cache serves as large a share of its reads as the time before."""
+        design = self.experiment.design
+
+        def once(number: int) -> tuple[int, int]:
+            before = self._waited()
+            for statement in design.workload:
+                self._carry_out(statement, f"{where}, warm-up {number}: {statement}", self._request)
+            if not design.workload:
+                self._wait(design.seconds, f"{where}, warm-up {number}")
+            return self._waited().since(before).reads or (0, 0)
+
+        if said := warm_up(once, most=design.warm):
+            self._notice(run, [said])
 
     def _give_way(self, run: Run, where: str) -> bool:
         """Wait while redo writes take longer than the limit, and return whether the run's block has to begin anew for that.
@@ -443,7 +406,7 @@ class _Conduct:
         design = self.experiment.design
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
         lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
-        read = _read_back(self._session, self._services, self._request, design)
+        read = read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
         if self._level != run.level:
             lines.append(f"{design.said} was {self._level or 'not the same everywhere'} at its end, not {run.level}")
@@ -473,6 +436,7 @@ class _Conduct:
             redo=tail[0],
             outliers=tail[1],
             prevented=tail[2],
+            reads=found.reads,
         )
         self.experiment = replace(self.experiment, runs=(*self.experiment.runs, measured))
         self._keep()

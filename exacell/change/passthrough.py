@@ -24,7 +24,7 @@ from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
-from exacell.core.errors import ExitCode, StatementError
+from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.formats import AS_PRINTED
 from exacell.core.meant import ask_for
 from exacell.core.units import counted
@@ -60,30 +60,40 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
         result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(services, statement, result)
+        meant = _meant(session, services, statement, result, seconds)
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
-    from exacell.change.typed import (  # A read needs none of it, which takes as long as a cell to answer.
-        plan_on_nodes,
-        plan_typed,
-    )
+    if len(session.selection.hosts):
+        raise RefusedError(
+            f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
+            hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
+        )
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-    plan = plan_on_nodes if len(session.selection.hosts) else plan_typed
-    return plan(session, services, request, line)
+    return plan_typed(session, services, request, line)
 
 
-def _meant(services: Services, statement: List, result: Result) -> str:
+def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
     """Return the question whether a name that no cell has, or a value that none has, was meant to be one that is known;
-    empty where none is near."""
+    empty where none is near. The cells are asked for the names that they have."""
     missed = next((("name", match[1]) for each in result.problems if (match := _NO_SUCH.search(each))), None)
     equal = [(f.attribute, f.value.text) for f in statement.filters if f.operator is Operator.EQUAL and not f.negated]
     nothing = [] if result.records or result.problems else equal
     for attribute, value in (missed, *nothing) if missed else nothing:
         known = _known(services, statement.object, attribute)
+        if missed and not statement.object.startswith("METRIC") and not len(session.selection.hosts):
+            known = (*known, *_there(session, services, statement.object, timeout))
         if value.lower() not in (each.lower() for each in known) and (asked := ask_for(value, known)):
             return asked
     return ""
+
+
+def _there(session: Session, services: Services, subject: str, timeout: float | None) -> list[str]:
+    """Return the names of all objects of a kind on the cells that answer."""
+    text = f"list {subject.lower()} attributes name"
+    answers = services.fleet.query(session.cells(), (text,), timeout=timeout, cancel=session.interrupted)
+    return sorted({str(row.get("name", "")) for answer in answers.good.values() for row in answer.tables[0]})
 
 
 def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:
@@ -112,7 +122,7 @@ def _ask(
     """
     text, hosts = render(statement), session.selection.hosts
     if len(hosts):
-        asked = [dbmcli(host, text, Role.HOST_READ, timeout=timeout) for host in hosts]
+        asked = [dbmcli(host, text, timeout=timeout) for host in hosts]
         result = services.fleet.run(asked, cancel=session.interrupted)
     else:
         result = services.fleet.send(

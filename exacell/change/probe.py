@@ -17,13 +17,11 @@ from exacell.plan import facts as f
 from exacell.plan.asmchange import meant
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
-from exacell.plan.guards.dbserver import DBSERVER
 from exacell.plan.hostsettings import SETTING
 from exacell.plan.model import Check, Step
 from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
-from exacell.session.dbmcli import read_servers
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import read_files, setting_rows
 from exacell.session.upon import Upon
@@ -77,7 +75,9 @@ _STATEMENTS: Mapping[str, str] = {
     "flashlogmetric": "list metriccurrent where name = 'FL_BY_KEEP'",
 }
 
-_OF_HOSTS = frozenset((SETTING, DBSERVER))
+_OF_HOSTS = frozenset((SETTING, "dbserver"))
+_NO_LONGER = "it was sent to DBMCLI, whose changes exacell neither makes nor takes back any more"
+"""Of what an earlier version has journalled."""
 
 _ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk", "iormplan"))
 """Objects of which checks may name any attribute."""
@@ -212,18 +212,11 @@ class Prober:
     def _on_hosts(
         self, checks: Mapping[str, Sequence[Check]], cancel: threading.Event | None
     ) -> dict[str, dict[int, str]]:
-        """Return for each host the checks of its settings, or of its DBMCLI, that fail, as :meth:`cells` does."""
-        servers = [host for host, items in checks.items() if any(check.object == DBSERVER for check in items)]
-        if servers:
-            asked = partial(read_servers, self._fleet, servers)
-            told = asked() if cancel is None else unless_interrupted(asked, cancel)
-            rest = {host: items for host, items in checks.items() if host not in servers}
-            return (self._on_hosts(rest, cancel) if rest else {}) | {
-                host: {NO_ANSWER: _NOT_YET if told is None else told[host].problem}
-                if told is None or told[host].problem
-                else _failures(checks[host], {DBSERVER: [told[host].row]})
-                for host in servers
-            }
+        """Return for each host the checks of its settings that fail, as :meth:`cells` does."""
+        old = {host for host, items in checks.items() if any(check.object != SETTING for check in items)}
+        if old:
+            rest = {host: items for host, items in checks.items() if host not in old}
+            return (self._on_hosts(rest, cancel) if rest else {}) | {host: {NO_ANSWER: _NO_LONGER} for host in old}
         paths = {host: [str(check.where["name"]) for check in items] for host, items in checks.items()}
         look = partial(read_files, self._fleet, paths)
         found = look() if cancel is None else unless_interrupted(look, cancel)

@@ -22,7 +22,8 @@ from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Effect, Value
 from exacell.output.result import Column, Record, Result
 from exacell.output.tables import table_lines
-from exacell.recipes.answers import only_reads
+from exacell.plan.foreseen import Foreseen
+from exacell.recipes.answers import is_planned, only_reads
 from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def plan_run(
     What a line needs that those before it would do is told, and the next line is planned all the same.
     """
     lines = list(_with_ceilings(ready, request.risk_ceiling, None))
+    request = replace(request, foreseen=Foreseen())
     rows: list[Record] = []
     summary: list[_Planned] = []
     problems: list[str] = []
@@ -69,7 +71,7 @@ def plan_run(
         alike = (name, each.source.number, sent or outcome, risk)
         told = {**about, "outcome": outcome, "risk": risk or None}
         summary.append(_Planned(told=told, wave=wave, steps=len(steps), alike=alike))
-        changed = changed or (str(number) if each.effect is Effect.WRITE else "")
+        changed = changed or (str(number) if each.kept is None and is_planned(each.line) else "")
     return Result(
         records=rows,
         columns=_COLUMNS,
@@ -77,7 +79,10 @@ def plan_run(
         draw=lambda width, color, header: table_lines(
             list(_shown(summary)), _COLUMNS, width=width, color=color, header=header
         ),
-        notes=["each line is planned from the rack as it is now", "nothing was sent"],
+        notes=[
+            "each line is planned from the rack as it is now, and from what earlier lines will have changed in databases",
+            "nothing was sent",
+        ],
         problems=problems,
         exit_code=ExitCode.NOT_EXECUTED if problems else ExitCode.DONE,
     )
@@ -156,7 +161,7 @@ def _one(
         return "holds now", "", ()
     if words == ("wait",):
         return "waits", "", ()
-    if line.effect is not Effect.WRITE and words != ("experiment",):
+    if not is_planned(line) and words != ("experiment",):
         return "reads" if only_reads(line) else _OTHERS.get(line.effect, "planned during the run"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(

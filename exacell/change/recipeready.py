@@ -19,7 +19,7 @@ from exacell.core.units import MIB, counted, human_size
 from exacell.core.values import dataclass
 from exacell.language.line import Line
 from exacell.language.reading import single
-from exacell.language.registry import Effect
+from exacell.language.registry import Call, Effect
 from exacell.recipes.answers import Kept, only_reads, read_kept
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe
@@ -186,42 +186,57 @@ def _in_wave(each: ReadyLine) -> tuple[int, str]:
     return each.source.number, own
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Within:
+    """Where the line stands that runs a recipe within another one.
+
+    Attributes:
+        names: the recipes that run it.
+        place: of the line, with a full stop behind it.
+        on: the cells or hosts that this line names; empty for none.
+        rolled: this line is one of a rolling.
+    """
+
+    names: tuple[str, ...] = ()
+    place: str = ""
+    on: str = ""
+    rolled: bool = False
+
+
+_ALONE = _Within()
+"""Of a recipe that no other one runs."""
+
+
 def make_ready(
     session: Session,
     services: Services,
     request: Request,
     name: str,
     given: Mapping[str, str],
-    within: Sequence[str] = (),
     *,
     run: Run | None = None,
-    place: str = "",
-    on: str = "",
-    rolled: bool = False,
+    within: _Within = _ALONE,
 ) -> Ready:
     """Return the recipe of that name with these parameters, ready to run; cells are only asked.
 
     Args:
-        within: the recipes that run it.
         run: an earlier run, whose texts and values count; nothing is asked then.
-        place: of the line that runs it, with a full stop behind it.
-        on: the cells or hosts that this line names; empty for none.
-        rolled: this line is one of a rolling.
+        within: the line of another recipe that runs it.
 
     Raises:
         RecipeError: there is no such recipe, it is wrong, runs itself, needs what is not there, or a value can't be read.
     """
     recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
-    if recipe.name in within:
+    if recipe.name in within.names:
         raise RecipeError(
-            f"recipe {recipe.name} calls itself: {' → '.join((*within, recipe.name))}",
+            f"recipe {recipe.name} runs itself: {' → '.join((*within.names, recipe.name))}",
             hint="remove one of these lines",
         )
     values = values_of(recipe, given)
     check_recipe(recipe)
-    read: Mapping[str, str] = {} if run is None else run.values.get(place, {})
-    settled = None if run is None else run.targets.get(place, {})
-    targets = Targets(session, services, request, on=on, rolled=rolled, kept=settled)
+    read: Mapping[str, str] = {} if run is None else run.values.get(within.place, {})
+    settled = None if run is None else run.targets.get(within.place, {})
+    targets = Targets(session, services, request, on=within.on, rolled=within.rolled, kept=settled)
     if run is None:
         with targets.in_use():
             _refuse_unmet(session, services, request, recipe)
@@ -247,21 +262,14 @@ def make_ready(
             refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
         if line.call is not None and line.call.command.words == ("run",):
+            inside = _Within(
+                names=(*within.names, recipe.name),
+                place=f"{within.place}{len(lines) + 1}.",
+                on=line.on,
+                rolled=within.rolled or wave is not None,
+            )
             try:
-                inner = make_ready(
-                    session,
-                    services,
-                    request,
-                    line.call.text_arg("name"),
-                    line.call.extra,
-                    (*within, recipe.name),
-                    run=run,
-                    place=f"{place}{len(lines) + 1}.",
-                    on=line.on,
-                    rolled=rolled or wave is not None,
-                )
-                if run is None:
-                    asked_of_waves(session, line.call.flags, rolls=inner.rolls)
+                inner = _ready_inner(session, services, request, line.call, run, inside)
             except (RecipeError, RefusedError) as error:
                 raise RecipeError(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
@@ -275,11 +283,31 @@ def make_ready(
         elif lines and lines[-1].source.number == source.experiment:
             lines[-1] = _with_work(lines[-1], made, substitute(source.text, known))
     ready = Ready(
-        recipe=recipe, lines=tuple(lines), name=name, place=place, values=read, given=given, targets=targets.settled
+        recipe=recipe,
+        lines=tuple(lines),
+        name=name,
+        place=within.place,
+        values=read,
+        given=given,
+        targets=targets.settled,
     )
-    if not within:
+    if not within.names:
         _refuse_same_names(ready)
     return ready
+
+
+def _ready_inner(
+    session: Session, services: Services, request: Request, call: Call, run: Run | None, within: _Within
+) -> Ready:
+    """Return the recipe that a line of another one runs, ready to run.
+
+    Raises:
+        RecipeError, RefusedError: as :func:`make_ready`, or it can't be rolled as the line wants.
+    """
+    inner = make_ready(session, services, request, call.text_arg("name"), call.extra, run=run, within=within)
+    if run is None:
+        asked_of_waves(session, call.flags, rolls=inner.rolls)
+    return inner
 
 
 def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from exacell.change.dcli.told import in_own_words
 from exacell.change.execute import execute
 from exacell.change.here import loads_given
 from exacell.change.outcomes import idle_sentences
@@ -31,6 +32,7 @@ from exacell.output.folding import each_cell_apart
 from exacell.output.render import for_eyes
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
+from exacell.plan.foreseen import Foreseen
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
@@ -103,6 +105,8 @@ class RecipeRunner:
             RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
         """
         waiting = self._waiting
+        if self._dry and self._request.foreseen is None:
+            self._request = replace(self._request, foreseen=Foreseen())
         if waiting is None:
             return self._run()
         for each in self._ready.every():
@@ -347,7 +351,7 @@ class RecipeRunner:
             for said in idle_sentences(result.records):
                 self._services.console.say(said)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
-            first = result.problems[0] if result.problems else "it failed"
+            first = next(iter(in_own_words(result.problems, dict(result.raw or ()))), "it failed")
             error = RecipeError(
                 f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
                 hint=f"`journal` shows what was done; `{self._way_back}` takes it back",

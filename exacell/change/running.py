@@ -16,7 +16,6 @@ from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.values import dataclass, field, replace
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
-from exacell.plan.hostsettings import written_by
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
 from exacell.session.answers import problem_of
@@ -211,7 +210,7 @@ REPLY_KEPT = 20_000
 
 def judge(step: Step, reply: Reply) -> StepResult:
     """Return how a CellCLI step ended: by the text per object, never by the exit status alone; a host's by its own words."""
-    return _judge_host(step, reply) if step.host and written_by(step) else _upon(_judge(step, reply), reply)
+    return _judge_host(step, reply) if step.host else _upon(_judge(step, reply), reply)
 
 
 def _judge_host(step: Step, reply: Reply) -> StepResult:

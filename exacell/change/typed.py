@@ -19,7 +19,6 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.cell import refuse_taken
 from exacell.plan.guards.choice import facts_needed, guard_plan
-from exacell.plan.guards.dbserver import dbserver_plan
 from exacell.plan.guards.steps import with_inverse
 from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
@@ -31,7 +30,6 @@ from exacell.plan.guards.unchanged import (
     with_changes,
 )
 from exacell.plan.model import Plan, Planned
-from exacell.session.dbmcli import read_servers
 from exacell.session.factreading import (
     facts_with_cellsrv_stopped,
     headers_if_needed,
@@ -80,26 +78,6 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
     plan = replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure))
     return Planned(plan, read if needed else {})
-
-
-def plan_on_nodes(session: Session, services: Services, request: Request, line: Line) -> Planned:
-    """Return the guarded plan of ALTER DBSERVER on the database nodes that ON names.
-
-    Raises:
-        RefusedError: exacell does not plan it, or a node does not tell what it has; nothing was sent.
-    """
-    statement, rack = line.cellcli, session.need_rack().name
-    assert isinstance(statement, Change)
-    dbserver_plan(rack, statement, line.text, {})  # What is not planned is refused before anybody is asked.
-    told = read_servers(
-        services.fleet, session.selection.hosts, timeout=request.read_timeout, cancel=session.interrupted
-    )
-    for host, server in told.items():
-        if server.problem:
-            raise RefusedError(
-                f"{line.text}: {host}: {server.problem}; nothing was sent", hint="name the nodes without it: on HOST …"
-            )
-    return Planned(dbserver_plan(rack, statement, line.text, {host: [server.row] for host, server in told.items()}))
 
 
 def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:

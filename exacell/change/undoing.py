@@ -33,6 +33,7 @@ from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
 from exacell.language.registry import Value
 from exacell.output.result import Result, together
+from exacell.plan.foreseen import Foreseen
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Op, Step, Undo
@@ -162,6 +163,8 @@ def undo(
         found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
+    if dry:
+        request = replace(request, foreseen=request.foreseen or Foreseen())
     results: list[Result] = []
     for done in found:
         if not _take_back(session, services, request, done, flags, results):
@@ -267,7 +270,7 @@ def _take_back(
         )
         _note_undone(session, services, done, flags)
         return True
-    _refuse_moved(session, services, done)
+    _refuse_moved(session, services, done, request.foreseen)
     origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
     held_up = start_and_mount(session, services, request, done.change, flags, origin) or activate_again(
         session, services, request, done.change, flags, origin
@@ -302,6 +305,8 @@ def _take_back(
         note = f"interrupted: nothing more was started; `undo {done.change}` continues"
         results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
         return False
+    if request.foreseen is not None:
+        request.foreseen.moved.update(done.steps)
     _note_undone(session, services, done, flags)
     brought = bring_back(session, services, request, done.change, flags, f"after undo {done.change}")
     if brought is not None:
@@ -381,17 +386,22 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     )
 
 
-def _refuse_moved(session: Session, services: Services, done: Done) -> None:
+def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Foreseen | None = None) -> None:
     """Refuse when what the last step of each target proved does not hold any more.
 
     Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
+
+    Args:
+        foreseen: in a preview what newer changes, taken back before this one, will have left: what they move is not judged.
     """
     rack = session.need_rack()
     tried = attempts(services.journal, rack.name, done.change)
     ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(services.fleet, sql_targets(session, services, clusters))
+    prober = Prober(services.fleet, sql_targets(session, services, clusters, foreseen=foreseen))
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
+    if foreseen is not None:
+        last = {target: step for target, step in last.items() if step.asm or target not in foreseen.moved}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
     failures = prober.cells(cells)
     failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}

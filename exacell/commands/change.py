@@ -34,6 +34,7 @@ from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together, worst
 from exacell.output.style import wrapped
+from exacell.recipes.answers import is_planned, reads
 from exacell.session.given import Services, Session
 from exacell.session.request import Request
 from exacell.session.runs import changes_of_run, ended_runs, left_runs, run_lives, unfinished_runs
@@ -55,14 +56,19 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
         return _plan_of_run(session, services, request, call, line.call)
     if call.text_arg("as") and holds_secret(line.text):
         raise RefusedError("a plan with a password or key can't be kept; nothing was kept", hint="plan it without as=")
-    if line.effect is not Effect.WRITE:
-        if line.effect is Effect.READ:
+    if not is_planned(line):
+        if reads(line):
             raise StatementError(
                 f"'{line.text}' changes nothing, so there is nothing to plan", hint="run it without plan"
             )
         raise StatementError(f"'{line.text}' is not a single change, so it can't be kept as a plan", hint=_SHOWN)
-    result = execute(session, services, request, line)
     name = call.text_arg("as")
+    if name and line.effect is not Effect.WRITE:
+        raise StatementError(
+            "a kept plan holds a change of cells or of ASM, and this one is for a database; nothing was kept",
+            hint=f"plan {line.whole} shows it; a recipe keeps it",
+        )
+    result = execute(session, services, request, line)
     said = "nothing was sent"
     if name and result.planned is not None:
         facts = result.planned.facts

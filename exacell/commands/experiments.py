@@ -9,7 +9,8 @@ from secrets import randbelow
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.consent import ask
-from exacell.change.experimenting import carry_out, ended, give_back, level_now, refuse_conducted, refuse_unready
+from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted
+from exacell.change.experimentready import level_now, refuse_unready
 from exacell.change.factors import FACTORS, factor_and_subject, factor_of, statements
 from exacell.change.here import loads_in, pass_loads
 from exacell.commands.keeping import listed, outlined, runs
@@ -200,9 +201,20 @@ def _design(session: Session, call: Call) -> Design:
         settle=call.float_arg("settle", 0.0),
         reset=call.text_arg("reset"),
         limit=call.float_arg("yield", 0.0),
+        warm=_passes(call, measure),
     )
     statements(design)
     return replace(design, said=known.said(design))
+
+
+def _passes(call: Call, measure: str) -> int:
+    passes = call.int_arg("warm") or 0
+    if passes and (not 2 <= passes <= _MOST or measure != "reads"):
+        raise StatementError(
+            f"warm={passes}: 2 to {_MOST} passes, with measure=reads",
+            hint="the workload is carried out before each run until the hit rate of the flash cache stays, so often at most",
+        )
+    return passes
 
 
 def _workload(session: Session, call: Call, db: str, measure: str, seconds: float) -> tuple[str, ...]:

@@ -80,8 +80,8 @@ def bring(
     """
     with told_while_waiting(since(f"looking at {pattern}"), services.console.waiting):
         found = look(services.fleet, hosts, pattern, timeout=timeout, cancel=session.interrupted)
-    problems = [f"{host}: {files}" for host, files in found.items() if isinstance(files, str)]
-    files = {host: listed for host, listed in found.items() if not isinstance(listed, str)}
+    problems = [f"{host}: {problem}" for host, listed in found.items() for problem in listed.problems]
+    files = {host: listed.files for host, listed in found.items() if listed.files}
     if any(len({file.name for file in listed}) < len(listed) for listed in files.values()):
         raise StatementError(
             f"{pattern}: two files of one host have the same name; nothing was copied",
@@ -102,7 +102,7 @@ def bring(
         )
     total = max((sum(file.size for file in listed) for listed in files.values()), default=0)
     sending = Sending(services.console, title, list(files), total)
-    brought = []
+    brought, ended_there = [], set()
     try:
         for number in range(max(map(len, files.values()), default=0)):
             turn = {host: listed[number] for host, listed in files.items() if number < len(listed)}
@@ -110,16 +110,16 @@ def bring(
             new = {host: each for host, each in wanted.items() if (host, each[0].path) not in here}
             ended = dict.fromkeys(wanted, "")
             ended |= fetch(services.fleet, new, timeout=timeout, cancel=session.interrupted, sent=sending.sent)
+            ended_there |= {(host, file.path) for host, file in turn.items()}
             problems += [f"{host}: {why}" for host, why in ended.items() if why]
             brought += [(host, *wanted[host]) for host, why in ended.items() if not why]
             if session.interrupted.is_set():
                 break
     finally:
         sending.over()
-    came = {(host, file.path) for host, file, _ in brought}
     for host, listed in files.items():
-        missing = [file.path for file in listed if (host, file.path) not in came]
-        if missing and not any(problem.startswith(f"{host}: ") for problem in problems):
+        missing = [file.path for file in listed if (host, file.path) not in ended_there]
+        if missing:
             problems.append(f"{host}: interrupted before {missing[0]}")
     return brought, problems
 

@@ -78,9 +78,8 @@ _GUARDS = {
     "IORMPLAN": "A plan is always replaced as a whole. set iorm, enable flashlog and disable flashlog change "
     "one directive "
     "and keep the others.",
-    "DBSERVER": "It goes to database nodes: on @db alter dbserver location='row 7'. Only descriptive texts and "
-    "mail settings are planned; help docs hosts lists them. The rest is refused; on @db sh "
-    "--accept-opaque dbmcli ... sends it without a guard.",
+    "DBSERVER": "It belongs to database nodes, and exacell only reads it: on @db list dbserver. "
+    "on @db sh --accept-opaque dbmcli ... sends a change without a guard.",
     "CELL": _WRITE_BACK
     + "set flashcache mode=... does all of it; restart service cellsrv restarts one cell after the other, "
     "its disks offline meanwhile.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from exacell.change.dcli.told import in_own_words
 from exacell.change.execute import execute
 from exacell.commands.fetching import DEADLINE, bring
 from exacell.commands.hosts import hosts_of
@@ -113,7 +114,9 @@ def _output(
     if len(left) < len(targets):
         line = replace(line, on=fold(left))
     result = execute(session, services, replace(request, keeping=keeping), line, inside=True)
-    return replace(result, records=(), columns=())
+    printed = {str(row.get("cell")): str(row.get("text") or "") for row in result.records}
+    printed |= {target: text for target, text in result.raw or () if text}
+    return replace(result, records=(), columns=(), problems=in_own_words(result.problems, printed))
 
 
 def _answer(

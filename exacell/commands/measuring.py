@@ -13,11 +13,11 @@ from exacell.measure.trace10046 import together
 from exacell.output.explained import explained
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
+from exacell.plan.dbchange import OWNER
 from exacell.plan.model import Check, Planned
 from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
-from exacell.session.dbsql import OWNER
 from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store

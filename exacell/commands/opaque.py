@@ -45,12 +45,11 @@ from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.opaque.table import NO_ROW
 from exacell.output.result import Column, Result
 from exacell.plan.asmchange import read_asm_change
-from exacell.plan.dbchange import read_change
+from exacell.plan.dbchange import OWNER, read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
-    OWNER,
     change_request,
     cluster_of,
     names_of,
@@ -111,21 +110,22 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
     unread = _unread(sql)
     change = read_change(sql) if user == OWNER else None
     if change is not None:
-        client = DatabaseClient(session, services, database)
+        client = DatabaseClient(session, services, database, foreseen=request.foreseen)
         with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
             node = client.home()
             records = client.records(node, asked(change))
-        return Planned(
-            database_plan(
-                session.need_rack().name,
-                change,
-                records,
-                database=database,
-                node=node,
-                nodes=cluster_of(session, database).nodes,
-                statement=call.text,
-            )
+        found = database_plan(
+            session.need_rack().name,
+            change,
+            records,
+            database=database,
+            node=node,
+            nodes=cluster_of(session, database).nodes,
+            statement=call.text,
         )
+        if request.foreseen is not None:
+            request.foreseen.note(database, change)
+        return Planned(found)
     if unread is not None:
         return _change(session, services, request, call, sql, unread, database=database, user=user)
     with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
-from exacell.emulator.cache_fill import Filled, held_share, warmth
+from exacell.emulator.cache_clauses import Served, bring_in, served
+from exacell.emulator.cache_fill import Filled, held_share
 from exacell.emulator.chance import binomial
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.device_io import (
@@ -54,8 +55,7 @@ def data_io(
     Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
 
     Args:
-        clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
-            serves reads, but nothing of it comes in.
+        clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE.
         truth: how many reads a cache of some size serves; None: more the warmer it is.
 
     Returns:
@@ -76,11 +76,12 @@ def data_io(
             add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, kept))
         return Filled()
     most = cell.iorm.cache_limit(database)
-    known = truth.hit_share(cell, most, clauses) if truth is not None else None
-    warm = warmth(cell, around.moment, most) if known is None else known
-    blocks = _shared_out(rng, cell, reads, writes, warm=warm, none=none, minutes=around.minutes)
+    known = truth.served(cell, most) if truth is not None else None
+    shares = served(cell, around.moment, database, clauses, most) if known is None else known
+    warm = shares.of_all(kept, none)
+    blocks = _shared_out(rng, cell, reads, writes, shares=shares, clauses=clauses, minutes=around.minutes)
     _count_cached(counters, database, blocks)
-    _move_blocks(rng, cell, counters, database, blocks, kept)
+    _move_blocks(rng, cell, counters, database, blocks)
     populated = scan(rng, counters, database, back, scanned, held=held_share(cell, most), kept=kept, cpus=around.cpus)
     taken = absorb(rng, counters, database, large, kept) if cell.write_back and around.takes_large_writes else 0
     pass_by(rng, counters, database, back, large - taken)
@@ -92,6 +93,8 @@ def data_io(
         add(counters, FC_IO_RQKEEP_W=hot, FC_IO_BYKEEP_W=hot * _BLOCK / MIB)
     dirty = blocks.first * _BLOCK + taken * MIB if cell.write_back else 0
     used = (blocks.misses + blocks.first) * _BLOCK + (populated + taken) * MIB
+    of_keep = blocks.kept_misses * _BLOCK
+    bring_in(cell, database, clauses, keep=of_keep, rest=used - of_keep)
     return Filled(used=used, dirty=dirty, large=taken * MIB)
 
 
@@ -119,6 +122,7 @@ class _Blocks:
         skipped: reads that went past it, throttled ones included.
         writes: writes that it took: to lines it had (``overwrites``) and to new ones (``first``).
         throttled_reads, throttled_writes: what went past it because its flash had more to do than it can.
+        kept_hits, kept_misses: of hits and misses those of data with KEEP.
     """
 
     hits: int
@@ -128,6 +132,8 @@ class _Blocks:
     overwrites: int
     throttled_reads: int
     throttled_writes: int
+    kept_hits: int
+    kept_misses: int
 
     @property
     def first(self) -> int:
@@ -135,17 +141,30 @@ class _Blocks:
 
 
 def _shared_out(
-    rng: random.Random, cell: Cell, reads: int, writes: int, *, warm: float, none: float, minutes: float
+    rng: random.Random,
+    cell: Cell,
+    reads: int,
+    writes: int,
+    *,
+    shares: Served,
+    clauses: tuple[float, float],
+    minutes: float,
 ) -> _Blocks:
     """Draw what the cache makes of a minute's reads and writes.
 
     Args:
-        warm: the share of the data that it holds.
-        none: the share of the data that has CELL_FLASH_CACHE NONE.
+        shares: of the reads that it serves.
+        clauses: which share of the data has KEEP, and which NONE.
     """
-    hits = binomial(rng, reads, warm)
-    skipped = binomial(rng, reads - hits, none)
+    kept, none = clauses
+    of_keep = binomial(rng, reads, kept) if kept else 0
+    of_none = binomial(rng, reads - of_keep, min(1.0, none / (1.0 - kept))) if none and kept < 1.0 else 0
+    kept_hits = binomial(rng, of_keep, shares.keep) if of_keep else 0
+    left = binomial(rng, of_none, shares.none) if of_none else 0
+    hits = kept_hits + left + binomial(rng, reads - of_keep - of_none, shares.rest)
+    skipped = of_none - left
     misses = reads - hits - skipped
+    warm = shares.of_all(kept, none)
     overloaded = _overloaded(cell, hits / minutes, (writes + misses) / minutes)
     throttled_reads, throttled_writes = (int(count * overloaded) for count in (hits, writes))
     writes -= throttled_writes
@@ -157,6 +176,8 @@ def _shared_out(
         overwrites=binomial(rng, writes, 0.75 * warm),
         throttled_reads=throttled_reads,
         throttled_writes=throttled_writes,
+        kept_hits=min(kept_hits, hits - throttled_reads),
+        kept_misses=of_keep - kept_hits,
     )
 
 
@@ -187,15 +208,17 @@ def _count_cached(counters: Counters, database: str, blocks: _Blocks) -> None:
     )
 
 
-def _move_blocks(
-    rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks, kept: float
-) -> None:
-    """Count what flash and the medium behind it do for a minute's reads and writes; ``kept`` of the data has KEEP."""
+def _move_blocks(rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks) -> None:
+    """Count what flash and the medium below it do for a minute's reads and writes."""
     back = backing(cell)
     medium_io(rng, counters, database, FLASH, READ, SMALL, blocks.hits)
-    if kept:
-        hot, cold = binomial(rng, blocks.hits, kept), binomial(rng, blocks.misses, kept)
-        add(counters, FC_IO_RQKEEP_R=hot, FC_IO_BYKEEP_R=hot * _BLOCK / MIB, FC_IO_RQKEEP_R_MISS=cold)
+    if blocks.kept_hits or blocks.kept_misses:
+        add(
+            counters,
+            FC_IO_RQKEEP_R=blocks.kept_hits,
+            FC_IO_BYKEEP_R=blocks.kept_hits * _BLOCK / MIB,
+            FC_IO_RQKEEP_R_MISS=blocks.kept_misses,
+        )
     medium_io(rng, counters, database, back, READ, SMALL, blocks.misses + blocks.skipped)
     medium_io(rng, counters, database, FLASH, WRITE, SMALL, blocks.writes + blocks.misses)
     through = 0 if cell.write_back else blocks.writes

@@ -29,19 +29,9 @@ class Filled:
     large: int = 0
 
 
-def warmth(cell: Cell, now: float, most: int | None = None) -> float:
-    """Return the share of block reads that the flash cache serves: more the fuller it is, and the longer it exists.
-
-    A larger cache holds more of the same data, so it ends up warmer than a small one.
-
-    Args:
-        most: bytes that the database may have in the cache; None where nothing limits it.
-    """
-    cache = cell.flash_cache
-    if cache is None:
-        return 0.0
-    age = max(0.0, now - cache.creation_time)
-    return HOT_SHARE * math.pow(held_share(cell, most), SKEW) * (1.0 - math.exp(-age / RIPENING_S))
+def ripeness(cache: FlashCache, now: float) -> float:
+    """Return how much a cache has learned of what is read often: from 0, when it is new, to 1."""
+    return 1.0 - math.exp(-max(0.0, now - cache.creation_time) / RIPENING_S)
 
 
 def held_share(cell: Cell, most: int | None = None) -> float:
@@ -92,6 +82,8 @@ def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None
         left = max(0.0, 1.0 - elapsed / duration)
         member.dirty_bytes = member.stuck_bytes + int((member.flush_dirty - member.stuck_bytes) * left)
         member.used_bytes = max(member.dirty_bytes, int(member.flush_used * left))
+    if cache.flushed:
+        cache.apart = {database: dict.fromkeys(own, 0) for database, own in cache.apart.items()}
 
 
 def flush_seconds(dirty_bytes: int, bytes_per_second: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(kw_only=True)
@@ -32,12 +32,19 @@ class CacheMember:
 
 @dataclass(kw_only=True)
 class FlashCache:
-    """A cell's flash cache, or its cache on persistent memory; there is at most one of each."""
+    """A cell's flash cache, or its cache on persistent memory; there is at most one of each.
+
+    Attributes:
+        clauses: of each database the shares of its data with CELL_FLASH_CACHE KEEP and NONE, as the cache saw them last.
+        apart: the bytes that it has of these.
+    """
 
     name: str
     id: str
     creation_time: float
     members: dict[str, CacheMember]
+    clauses: dict[str, dict[str, float]] = field(default_factory=dict)
+    apart: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def size_bytes(self) -> int:

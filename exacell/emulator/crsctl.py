@@ -1,10 +1,10 @@
-"""The programs of the clusterware on an emulated database node: ``crsctl``, ``olsnodes``, ``kfod``.
+"""The programs of the clusterware on an emulated database node, as far as somebody reads them: ``crsctl`` and ``olsnodes``.
 
-They show, and ``crsctl replace votedisk`` moves the voting files to another disk group.
+``stat res``, its filters and the active version are read by rac-status.sh; a refusal of exacell has the voting files moved
+by ``crsctl replace votedisk``.
 
 Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference", "OLSNODES Command Reference",
-"Managing Voting Files"; reference asm.md 5 (kfod) and 9. Starting and stopping is ``srvctl``'s here. What a wrong command
-line prints is ours.
+"Managing Voting Files"; reference asm.md 9. What a wrong command line prints is ours.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from exacell.emulator.asm.attributes import version_text
-from exacell.emulator.asm.create import visible as discovered
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.asm.rows import cluster_name
@@ -28,25 +26,8 @@ _WIDE_SINCE = (12, 1)
 _DETAILS = 20
 _USAGE = (
     "Usage: crsctl {status|stat} {resource|res} [<name> ...] [-w <filter>] [-t|-v|-p] [-attr <attributes>]\n"
-    "       crsctl {status|stat} server\n"
-    "       crsctl check {crs|cluster [-all]|css|evm|has}\n"
-    "       crsctl query crs {activeversion [-f]|softwareversion|releaseversion}\n"
-    "       crsctl query css votedisk\n"
+    "       crsctl query {crs activeversion [-f]|css votedisk}\n"
     "       crsctl replace votedisk +<diskgroup>\n"
-    "       crsctl get {cluster {name|class|type|configuration|mode status}|css <parameter>|hostname|nodename}\n"
-    "       crsctl config crs\n"
-)
-_CHECKS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "has": ("CRS-4638: Oracle High Availability Services is online",),
-        "css": ("CRS-4529: Cluster Synchronization Services is online",),
-        "evm": ("CRS-4533: Event Manager is online",),
-        "cluster": (
-            "CRS-4537: Cluster Ready Services is online",
-            "CRS-4529: Cluster Synchronization Services is online",
-            "CRS-4533: Event Manager is online",
-        ),
-    }
 )
 
 
@@ -82,16 +63,8 @@ def _run(asm: Asm, node: int, argv: Sequence[str], words: Sequence[str]) -> tupl
     verb, noun = (*words[:2], "", "")[:2]
     if verb in ("stat", "status") and noun in ("res", "resource"):
         return _status(asm, _asked(argv[2:]))
-    if verb in ("stat", "status") and noun == "server":
-        return "".join(f"NAME={name}\nSTATE=ONLINE\n\n" for name in asm.nodes), 0
-    if verb == "check" and (noun == "crs" or noun in _CHECKS):
-        return _check(asm, noun, "-all" in words), 0
-    if (words[:2] == ["query", "crs"] and len(words) == 3) or (words[:2] == ["query", "crs"] and "-f" in words):
-        return _version(asm, node, words[2], "-f" in words), 0
-    if words[:1] == ["get"] or words[:2] in (["config", "crs"], ["config", "has"], ["lsmodules", "crs"]):
-        return _settings(asm, node, words), 0
-    if words[:3] == ["query", "crs", "softwareversion"] and "-all" in words:
-        return "".join(_version(asm, each, "softwareversion", False) for each in range(len(asm.nodes))), 0
+    if words[:3] == ["query", "crs", "activeversion"]:
+        return _version(asm, "-f" in words), 0
     if words[:3] == ["query", "css", "votedisk"]:
         return _voting_disks(asm), 0
     if words[:2] == ["replace", "votedisk"] and len(words) == 3 and len(words[2]) > 1 and words[2].startswith("+"):
@@ -108,7 +81,7 @@ def _asked(argv: Sequence[str]) -> _Asked:
         if word in ("-w", "-attr") and queue:
             value = queue.pop(0)
             where, attributes = (value, attributes) if word == "-w" else (where, value)
-        elif word in ("-t", "-v", "-p", "-f", "-l"):
+        elif word in ("-t", "-v", "-p"):
             form = word
         elif word.startswith("-"):
             raise _UsageError
@@ -135,7 +108,7 @@ def _status(asm: Asm, asked: _Asked) -> tuple[str, int]:
     ]
     if asked.form == "-t":
         return _table(asm, found), 0
-    show = {"-p": _profile, "-f": _full, "-v": _verbose}.get(asked.form, _brief)
+    show = {"-p": _profile, "-v": _verbose}.get(asked.form, _brief)
     return "".join(f"{show(resource, asked.attributes)}\n" for resource in found), 0
 
 
@@ -165,10 +138,6 @@ def _brief(resource: Resource, wanted: Sequence[str]) -> str:
 
 def _profile(resource: Resource, wanted: Sequence[str]) -> str:
     return _lines({"NAME": resource.name, "TYPE": resource.kind, **resource.profile}, wanted)
-
-
-def _full(resource: Resource, wanted: Sequence[str]) -> str:
-    return _profile(resource, wanted) + _verbose(resource, wanted).partition("\n")[2].partition("\n")[2]
 
 
 def _verbose(resource: Resource, wanted: Sequence[str]) -> str:
@@ -209,57 +178,11 @@ def _table_rows(resource: Resource, *, wide: bool) -> str:
     return text
 
 
-def _check(asm: Asm, noun: str, everywhere: bool) -> str:
-    if noun == "cluster" and everywhere:
-        stars = "*" * 62 + "\n"
-        lines = "".join(f"{line}\n" for line in _CHECKS["cluster"])
-        return "".join(f"{stars}{node}:\n{lines}" for node in asm.nodes) + stars
-    shown = (*_CHECKS["has"], *_CHECKS["cluster"]) if noun == "crs" else _CHECKS[noun]
-    return "".join(f"{line}\n" for line in shown)
-
-
-def _version(asm: Asm, node: int, what: str, full: bool) -> str:
-    version = version_text(asm.version)
-    if what == "activeversion":
-        text = f"Oracle Clusterware active version on the cluster is [{version}]"
-        if full and asm.version >= _WIDE_SINCE:
-            text += ". The cluster upgrade state is [NORMAL]. The cluster active patch level is [0]."
-        return text + "\n"
-    if what == "softwareversion":
-        return f"Oracle Clusterware version on node [{asm.nodes[node]}] is [{version}]\n"
-    if what == "releaseversion":
-        return f"Oracle High Availability Services release version on the local node is [{version}]\n"
-    raise _UsageError
-
-
-def _settings(asm: Asm, node: int, words: Sequence[str]) -> str:
-    """Return what ``get cluster …``, ``get css …``, ``get hostname`` and ``config crs`` say."""
-    asked = " ".join(words[1:])
-    if words[0] == "config":
-        return "CRS-4622: Oracle High Availability Services autostart is enabled.\n"
-    modern = asm.version >= _WIDE_SINCE
-    known = {
-        "cluster name": f"CRS-6724: Current cluster name is '{cluster_name(asm)}'\n",
-        "cluster mode status": 'Cluster is running in "flex" mode\n' if modern else "",
-        "cluster mode config": 'Cluster is configured as type "flex"\n' if modern else "",
-        "cluster class": "CRS-41008: Cluster class is 'Standalone Cluster'\n" if modern else "",
-        "cluster type": "CRS-6539: The cluster type is 'flex'.\n" if modern else "",
-        "cluster configuration": (
-            f"Name                : {cluster_name(asm)}\nConfiguration       : Cluster\n"
-            "Class               : Standalone Cluster\nType                : flex\nThe cluster is not extended.\n"
-        ),
-        "css diagwait": "CRS-4678: Successful get diagwait 0 for Cluster Synchronization Services.\n",
-        "css disktimeout": "CRS-4678: Successful get disktimeout 200 for Cluster Synchronization Services.\n",
-        "css misscount": "CRS-4678: Successful get misscount 60 for Cluster Synchronization Services.\n",
-        "css reboottime": "CRS-4678: Successful get reboottime 3 for Cluster Synchronization Services.\n",
-        "hostname": f"{asm.nodes[node]}\n",
-        "nodename": f"{asm.nodes[node]}\n",
-        "node role status": f"Node '{asm.nodes[node]}' active role is 'hub'\n" if modern else "",
-        "node role config": f"Node '{asm.nodes[node]}' configured role is 'hub'\n" if modern else "",
-    }
-    if not known.get(asked):
-        raise _UsageError
-    return known[asked]
+def _version(asm: Asm, full: bool) -> str:
+    text = f"Oracle Clusterware active version on the cluster is [{version_text(asm.version)}]"
+    if full and asm.version >= _WIDE_SINCE:
+        text += ". The cluster upgrade state is [NORMAL]. The cluster active patch level is [0]."
+    return text + "\n"
 
 
 def _voting_disks(asm: Asm) -> str:
@@ -320,23 +243,4 @@ def olsnodes(asm: Asm, node: int, argv: Sequence[str]) -> Program:
         if "l" not in letters or number == node:
             fields = [name, *(show(number, name) for letter, show in shown.items() if letter in letters)]
             yield Out("\t".join(fields) + "\n")
-    return 0
-
-
-def kfod(asm: Asm, argv: Sequence[str]) -> Program:
-    """Return the running program: the disks that ASM's disk string discovers (``disks=all``, ``op=disks``)."""
-    given = dict(word.lower().partition("=")[::2] for word in argv)
-    if set(given) - {"disks", "op", "asm_diskstring", "status"} or given.get("op", "disks") != "disks" or not given:
-        yield Out("KFOD-00300: unknown or missing keyword; here are disks=all|asm|raw and op=disks\n")
-        return 1
-    asm.rack.advance()
-    asm.settle()
-    members = {asm.path(disk) for group in asm.groups.values() for disk in group.disks.values()}
-    wanted = given.get("disks", "all")
-    yield Out(f"{_RULE}\n Disk          Size Path                                     User     Group   \n{'=' * 80}\n")
-    number = 0
-    for disk in discovered(asm):
-        if wanted == "all" or (wanted == "asm") == (disk.path in members):
-            number += 1
-            yield Out(f"{number:4d}: {disk.size_mb:10d} MB {disk.path:<40} {'<unknown>':<8} <unknown>\n")
     return 0

@@ -56,23 +56,11 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
         for thread in sorted({group.thread for group in database.redo}):
             database.switch(thread, now)
     elif reader.accept("FLUSH"):
-        if not reader.here.is_word(
-            "SHARED_POOL", "BUFFER_CACHE", "FLASH_CACHE", "GLOBAL", "REDO", "PASSWORDFILE_METADATA_CACHE"
-        ):
-            raise reader.error(2065)
-        while reader.here.kind is not TokenKind.END:
-            reader.take()
+        _flush(reader)
     elif reader.accept("REGISTER"):
         pass
     elif reader.accept("RESET"):
-        name = _settable(instance, reader)
-        scope, sid = _scope(reader, "SPFILE")
-        if scope != "SPFILE" and sid != instance.name:
-            raise OraError(ora(32009, sid, instance.name))
-        if scope != "MEMORY" and _file(database, sid).pop(name, None) is None:
-            raise OraError(ora(32010))
-        if scope != "SPFILE":
-            _memory(database, sid).pop(name, None)
+        _reset(instance, database, reader)
     elif reader.accept("SET"):
         _set(instance, database, reader)
     else:
@@ -82,6 +70,26 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     name = next(name for name in rack.spec.db if name.upper() == database.name)
     rack.parameters[name] = dict(database.parameters)
     return "System altered."
+
+
+def _flush(reader: TokenReader) -> None:
+    """Step over what FLUSH names; nothing that it empties is emulated."""
+    known = ("SHARED_POOL", "BUFFER_CACHE", "FLASH_CACHE", "GLOBAL", "REDO", "PASSWORDFILE_METADATA_CACHE")
+    if not reader.here.is_word(*known):
+        raise reader.error(2065)
+    while reader.here.kind is not TokenKind.END:
+        reader.take()
+
+
+def _reset(instance: Instance, database: Database, reader: TokenReader) -> None:
+    name = _settable(instance, reader)
+    scope, sid = _scope(reader, "SPFILE")
+    if scope != "SPFILE" and sid != instance.name:
+        raise OraError(ora(32009, sid, instance.name))
+    if scope != "MEMORY" and _file(database, sid).pop(name, None) is None:
+        raise OraError(ora(32010))
+    if scope != "SPFILE":
+        _memory(database, sid).pop(name, None)
 
 
 def _settable(instance: Instance, reader: TokenReader) -> str:

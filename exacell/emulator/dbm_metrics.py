@@ -178,10 +178,8 @@ class DbmReader:
         """Yield the collections of the history that pass a statement's filters on time, oldest first."""
         now = self._rack.now()
         last = last_minute(now)
-        days = self._rack.server_settings.get(self._node, {}).get("metricHistoryDays")
-        count = int((HISTORY_S if days is None else float(days) * 86400.0) // MINUTE)
         timely = [f for f in statement.filters if f.attribute.name in ("collectionTime", "ageInMinutes")]
-        for minutes in range(count, -1, -1):
+        for minutes in range(int(HISTORY_S // MINUTE), -1, -1):
             moment = last - minutes * MINUTE
             facts: Row = {"collectionTime": Time(moment), "ageInMinutes": int((now - moment) // MINUTE)}
             if all(passes(facts[f.attribute.name], f) for f in timely):

@@ -1,6 +1,6 @@
 """The ``dbmcli`` program of emulated database nodes: the server itself, its disks, ports and metrics.
 
-DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here are DBSERVER, which can be altered,
+DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here LIST and DESCRIBE know DBSERVER,
 PHYSICALDISK, IBPORT, the metrics with their definitions and history, IORMPLAN, and ALERTHISTORY; there are no alerts. Every
 other statement fails as one that DBMCLI does not know, whose code here is CellCLI's number with DBMCLI's prefix: no public
 source shows it.
@@ -23,7 +23,6 @@ from exacell.emulator.build import guid
 from exacell.emulator.cellcli import Options, parse_options
 from exacell.emulator.clock import banner_time, last_minute
 from exacell.emulator.dbm_metrics import OBJECT_TYPES as METRIC_TYPES, DbmReader, definitions
-from exacell.emulator.dbmcli_changes import change
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.grammar import ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
@@ -138,7 +137,7 @@ def server_row(rack: Rack, node: str) -> Row:
     }
     for index, interface in enumerate(hardware["interconnects"], start=1):
         row[f"interconnect{index}"] = interface
-    return {**row, **rack.server_settings.get(node, {})}
+    return row
 
 
 def disk_rows(rack: Rack, node: str) -> list[Row]:
@@ -235,21 +234,10 @@ def _answer(rack: Rack, node: str, text: str) -> Iterator[str]:
     """
     release, known = rack.release.number, dbm_object_types()
     stream = TokenStream(text)
-    start = stream.peek()
-    verb = stream.expect_word("LIST", "DESCRIBE", "ALTER", "DROP")
-    if verb == "LIST":
+    if stream.expect_word("LIST", "DESCRIBE") == "LIST":
         yield from _list(rack, node, parse_list(stream, release, known))
-    elif verb == "DESCRIBE":
-        yield printer.describe(parse_describe(stream, release, known).object_type, release)
     else:
-        word = stream.peek()
-        if not word.is_word(*known):
-            raise stream.error()
-        changed = known[stream.take().text.upper()]
-        if (verb, changed.name) not in (("ALTER", "DBSERVER"), ("DROP", "ALERTHISTORY")):
-            raise CellError(Code.SYNTAX, position=start.start)
-        cores = int(_hardware()[rack.spec.model]["cores"])
-        yield "".join(f"{line}\n" for line in change(rack, node, changed, verb, stream, cores))
+        yield printer.describe(parse_describe(stream, release, known).object_type, release)
 
 
 def _list(rack: Rack, node: str, statement: ListStatement) -> Iterator[str]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.asmcmd import asmcmd
 from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.crsctl import crsctl, kfod, olsnodes
+from exacell.emulator.crsctl import crsctl, olsnodes
 from exacell.emulator.fault_effects import afflicted
-from exacell.emulator.grid_tools import TOOLS, grid_tool
 from exacell.emulator.program import Out, Program
 from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus.program import sqlplus
@@ -21,7 +19,7 @@ from exacell.emulator.srvctl import srvctl
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
 
-PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm", *TOOLS)
+PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm")
 """What :func:`program` knows."""
 
 
@@ -66,9 +64,7 @@ def program(
         "srvctl": lambda: srvctl(asm, argv),
         "crsctl": lambda: crsctl(asm, number, argv),
         "olsnodes": lambda: olsnodes(asm, number, argv),
-        "kfod": lambda: kfod(asm, argv),
         "oracleasm": lambda: _oracleasm(argv),
-        **{tool: partial(grid_tool, tool, asm, number, login, argv) for tool in TOOLS},
     }
     if name in others:
         return afflicted(rack, node, " ".join((name, *argv)), others[name](), _refused)

@@ -167,38 +167,9 @@ def rules() -> Mapping[str, Rule]:
 
 def _rule(definition: MetricDefinition) -> Rule:
     name = definition.name
-    if name == "FL_EFFICIENCY_PERCENTAGE":
-        return Rule(OUTLIERS, (), efficiency)
-    if name == "PDB_SIO_OF_PCT":
-        return Rule(_SCANS, _SCANS, _offloaded)
-    if name == "PDB_CPU_UTIL_COL":
-        return _busy("PDB_COLUMNS_TM", percent=True, disks=CPUS)
-    if name == "EXW_SIO_SESSIONS_CURRENT":
-        return Rule(("SIO_IO_EL_OF",), ("SIO_IO_EL_OF",), lambda now, before: sessions(now - before))
-    if name.startswith("GD_SP_IO_BY_") and name.endswith("_SEC"):
-        return _growth(name.removesuffix("_SEC"), MINUTE * KIB)
-    if name == "EXW_RDS_CONN_RESET":
-        return _growth(name, 1.0)
-    if name == "EXW_SIO_SESSIONS_HWM":
-        return _value(SESSIONS_HWM)
-    if name == "PDB_CPU_UTIL_SIO":
-        return _busy("PDB_SCAN_TM", percent=True, disks=CPUS)
-    if name.startswith("EXW_IORM_RQ_"):
-        return _growth(name, MINUTE * 1000)
-    if name in _FORMER:
-        return _value(_FORMER[name])
-    if name == "GD_FC_HIT_RATIO_PCT":
-        return Rule(("HITS", "MISSES"), ("HITS", "MISSES"), _hit_ratio)
-    if name in _MEANS:
-        return _mean(*_MEANS[name])
-    if name in _BUSY:
-        time, percent = _BUSY[name]
-        return _busy(time, percent=percent)
-    if name.startswith("N_IB_UTIL_"):
-        return _utilisation("MB_RCVD" if name.endswith("RCV") else "MB_SENT")
-    iorm = _of_iorm(name)
-    if iorm is not None:
-        return iorm
+    rule = _ALONE.get(name) or _of_tables(name) or _of_prefix(name) or _of_iorm(name)
+    if rule is not None:
+        return rule
     if name in _RENAMED_RATES:
         return _growth(_RENAMED_RATES[name], MINUTE)
     if name.startswith(("CL_", "N_NIC_")):
@@ -210,3 +181,37 @@ def _rule(definition: MetricDefinition) -> Rule:
     if name.endswith("_MIN"):
         return _growth(name.removesuffix("_MIN"), 1.0)
     return _value(name)
+
+
+_ALONE: Mapping[str, Rule] = {
+    "EXW_RDS_CONN_RESET": _growth("EXW_RDS_CONN_RESET", 1.0),
+    "EXW_SIO_SESSIONS_CURRENT": Rule(("SIO_IO_EL_OF",), ("SIO_IO_EL_OF",), lambda now, before: sessions(now - before)),
+    "EXW_SIO_SESSIONS_HWM": _value(SESSIONS_HWM),
+    "FL_EFFICIENCY_PERCENTAGE": Rule(OUTLIERS, (), efficiency),
+    "GD_FC_HIT_RATIO_PCT": Rule(("HITS", "MISSES"), ("HITS", "MISSES"), _hit_ratio),
+    "PDB_CPU_UTIL_COL": _busy("PDB_COLUMNS_TM", percent=True, disks=CPUS),
+    "PDB_CPU_UTIL_SIO": _busy("PDB_SCAN_TM", percent=True, disks=CPUS),
+    "PDB_SIO_OF_PCT": Rule(_SCANS, _SCANS, _offloaded),
+}
+"""Metrics with a rule of their own."""
+
+
+def _of_tables(name: str) -> Rule | None:
+    if name in _FORMER:
+        return _value(_FORMER[name])
+    if name in _MEANS:
+        return _mean(*_MEANS[name])
+    if name in _BUSY:
+        time, percent = _BUSY[name]
+        return _busy(time, percent=percent)
+    return None
+
+
+def _of_prefix(name: str) -> Rule | None:
+    if name.startswith("GD_SP_IO_BY_") and name.endswith("_SEC"):
+        return _growth(name.removesuffix("_SEC"), MINUTE * KIB)
+    if name.startswith("EXW_IORM_RQ_"):
+        return _growth(name, MINUTE * 1000)
+    if name.startswith("N_IB_UTIL_"):
+        return _utilisation("MB_RCVD" if name.endswith("RCV") else "MB_SENT")
+    return None

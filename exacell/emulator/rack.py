@@ -88,7 +88,6 @@ class Rack:
         self.work = Work()
         self.truths: dict[str, Truth] = {}
         """By database: the true effect that its loads have."""
-        self.server_settings: dict[str, dict[str, str]] = {}
         """What DBMCLI has set, by database node and attribute."""
         if _state is None:
             self._build()
@@ -138,7 +137,6 @@ class Rack:
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
         self.work = Work.from_state(state.get("work", {}))
-        self.server_settings |= state.get("server_settings", {})
         self.truths = {name: Truth(**known) for name, known in state.get("truths", {}).items()}
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
         self.parameters = {name: dict(known) for name, known in state.get("parameters", {}).items()}
@@ -395,7 +393,6 @@ class Rack:
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
             "parameters": self.parameters,
-            "server_settings": self.server_settings,
             "work": self.work.to_state(),
             "truths": {name: asdict(truth) for name, truth in self.truths.items()},
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},

@@ -388,7 +388,7 @@ class RackWorld:
 
     def _fault_print(self) -> bytes:
         rack = self._rack
-        return f"{rack.faults.revision} {rack.server_settings} {rack.work.ended}".encode()
+        return f"{rack.faults.revision} {rack.work.ended}".encode()
 
     def _asm_print(self) -> bytes:
         parts = [(a.groups, a.headers, a.databases, a.parameters, a.resources) for a in self._clusters.all]

@@ -77,8 +77,7 @@ CELL = HostKind(
 DBNODE = HostKind(
     name="dbnode",
     programs=(
-        *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "kfod", "oracleasm"),
-        *("lsnrctl", "ocrcheck", "ocrconfig", "oerr", "oifcfg", "opatch", "tnsping"),
+        *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm"),
         *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE, *_POWER, *TOOLS),
     ),
     ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from exacell.core.errors import EmulatorError
+from exacell.emulator.cache_clauses import Served
 from exacell.emulator.cache_fill import MAX_USED_SHARE
 from exacell.emulator.models import Cell
 from exacell.emulator.workload import ACTUAL_RATE, DISK_US, OUTLIER_US, OVERHEAD_US, PREVENTED_RATE
@@ -84,17 +85,15 @@ class Truth:
         mean = ((1 - slow) * PLAIN_US + slow * OUTLIER_US) * (1 + (self.adds or 0.0) / 100)
         return (mean - ACTUAL_RATE * OUTLIER_US) / (1 - ACTUAL_RATE)
 
-    def hit_share(self, cell: Cell, most: int | None, clauses: tuple[float, float]) -> float | None:
-        """Return the share of reads of blocks that a cell's flash cache serves; None where the model decides.
+    def served(self, cell: Cell, most: int | None) -> Served | None:
+        """Return the shares of reads of blocks that a cell's flash cache serves; None where the model decides.
 
         Args:
             most: bytes that the database may have in the cache; None where nothing limits it.
-            clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE.
         """
         if self.hits is None or self.cache is None:
             return None
         used = cell.flash_cache.used_bytes if cell.flash_cache is not None else 0
         held = used if most is None else min(used, most)
         usual = self.hits / 100 * min(1.0, held / (self.cache * MAX_USED_SHARE))
-        kept, none = clauses
-        return kept * (usual if self.keeps is None else self.keeps / 100) + (1 - kept - none) * usual
+        return Served(keep=usual if self.keeps is None else self.keeps / 100, none=0.0, rest=usual)

@@ -7,11 +7,13 @@ import pwd
 import socket
 from pathlib import Path
 
+from exacell.core.version import __version__
 from exacell.journal.rows import Actor
 
 
 def actor() -> dict[str, str]:
-    """Return who acts, for the plan row: OS user, SUDO_USER, host, where the session came from by SSH, and process.
+    """Return who acts, for the plan row: OS user, SUDO_USER, host, where the session came from by SSH, process, and
+    exacell's version.
 
     ``started`` tells the process from a later one of the same number.
     """
@@ -22,6 +24,7 @@ def actor() -> dict[str, str]:
         "from": os.environ.get("SSH_CONNECTION", "").partition(" ")[0],
         "pid": str(os.getpid()),
         "started": _started(str(os.getpid())),
+        "version": __version__,
     }
 
 

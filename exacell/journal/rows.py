@@ -31,6 +31,7 @@ class Actor:
     Attributes:
         came_from: where the session came from by SSH.
         started: tells the process from a later one of the same number.
+        version: of exacell; empty in rows of versions that did not write it.
     """
 
     user: str = ""
@@ -39,6 +40,7 @@ class Actor:
     came_from: str = ""
     pid: str = ""
     started: str = ""
+    version: str = ""
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> Actor:

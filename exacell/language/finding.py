@@ -68,7 +68,7 @@ def _fit(word: str, text: str) -> float:
     tokens = _tokens(text)
     if word in tokens:
         return _WHOLE
-    if stem(word) in {stem(token) for token in tokens}:
+    if stem(word) in _stems(text):
         return _STEM
     if len(word) < _SHORTEST:
         return 0.0
@@ -83,3 +83,9 @@ def _tokens(text: str) -> frozenset[str]:
     whole = re.findall(r"[\w.$#-]*\w", text)
     parts = [part for word in whole for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word)]
     return frozenset(word.lower() for word in (*whole, *parts))
+
+
+@lru_cache(maxsize=8192)
+def _stems(text: str) -> frozenset[str]:
+    """Return the words of a text without their endings."""
+    return frozenset(map(stem, _tokens(text)))

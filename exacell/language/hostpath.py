@@ -7,7 +7,7 @@ import re
 from exacell.core.errors import StatementError
 from exacell.language.words import split_words
 
-_PATH = re.compile(r"/[A-Za-z0-9_./:,@%+=*?\[\]-]+", re.ASCII)
+_PATH = re.compile(r"/[A-Za-z0-9_./:,@%+=*?\[\] -]*[A-Za-z0-9_./:,@%+=*?\[\]-]", re.ASCII)
 _SYSTEM = frozenset(("dev", "proc", "sys", "run"))
 
 
@@ -29,7 +29,8 @@ def read_remote_path(text: str) -> str:
     parts = [part for part in text.split("/") if part]
     if not _PATH.fullmatch(text) or not parts or ".." in parts:
         raise StatementError(
-            f"'{text[:200]}' is not an absolute path in plain letters", hint="/tmp/fio/*.json, without blanks"
+            f"'{text[:200]}' is not an absolute path in plain letters",
+            hint="name it as in /tmp/fio/*.json; a path with blanks stands in quotes, other signs are not taken",
         )
     if parts[0] in _SYSTEM:
         raise StatementError(

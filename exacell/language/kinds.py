@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError, StatementError
@@ -44,67 +45,89 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
 def _convert(param: Param, text: str) -> Value:
     if not text and param.kind is not Kind.TEXT:
         raise StatementError("a value is missing", hint="write it directly after =, without a blank")
-    match param.kind:
-        case Kind.SIZE:
-            size = parse_size(text)
-            if size <= 0:
-                raise StatementError(f"'{text}' must be above 0")
-            return size
-        case Kind.INT | Kind.CHANGE:
-            if not re.fullmatch(r"[0-9]+", text):
-                raise StatementError(f"'{text}' is not a whole number")
-            if len(text) > _LONGEST:
-                raise StatementError(f"'{text[:_LONGEST]}…' is too large a number")
-            return int(text)
-        case Kind.NUMBER:
-            if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
-                raise StatementError(f"'{text}' is not a number")
-            return float(text)
-        case Kind.DURATION:
-            return parse_duration(text)
-        case Kind.BOOL:
-            if text.lower() not in _TRUE:
-                raise StatementError(f"'{text}' must be yes or no")
-            return _TRUE[text.lower()]
-        case Kind.CHOICE:
-            for choice in param.choices:
-                if text.lower() == choice.lower():
-                    return choice
-                if choice.endswith(":") and text.lower().startswith(choice):
-                    return choice + text[len(choice) :]
-            near = closest(text, param.choices)
-            many = near and len(param.choices) > _LISTED
-            those = "those that there are" if many else ", ".join(param.choices)
-            raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
-        case Kind.CELLSET:
-            if text == "@":
-                raise StatementError("a group's name is missing after @", hint="`cells` lists the groups")
-            if not text.startswith("@"):
-                CellSet.parse(text, groups=lambda name: ())
-            return text
-        case Kind.DIRECTIVE:
-            if not text.isprintable() or ("'" in text and '"' in text):
-                raise StatementError(f"{text!r} is not a name: printable characters, and one kind of quotes at most")
-            return text
-        case Kind.NAMES:
-            return tuple(part.strip() for part in text.split(",") if part.strip())
-        case (
-            Kind.NAME
-            | Kind.DB
-            | Kind.DISKGROUP
-            | Kind.PREFIX
-            | Kind.RACK
-            | Kind.SNAPSHOT
-            | Kind.CELL
-            | Kind.ALERT
-            | Kind.PLAN
-            | Kind.BASELINE
-            | Kind.ASM
-            | Kind.IORM
-            | Kind.RUN
-        ):
-            if not _NAME.fullmatch(text):
-                raise StatementError(f"'{text}' is not a name: letters, digits, _ - . +, no blanks")
-            return text
-        case _:
-            return text
+    if param.kind is Kind.CHOICE:
+        return _choice(param, text)
+    if param.kind in _NAMED:
+        if not _NAME.fullmatch(text):
+            raise StatementError(f"'{text}' is not a name: letters, digits, _ - . +, no blanks")
+        return text
+    return _READ[param.kind](text) if param.kind in _READ else text
+
+
+def _size(text: str) -> Value:
+    size = parse_size(text)
+    if size <= 0:
+        raise StatementError(f"'{text}' must be above 0")
+    return size
+
+
+def _whole(text: str) -> Value:
+    if not re.fullmatch(r"[0-9]+", text):
+        raise StatementError(f"'{text}' is not a whole number")
+    if len(text) > _LONGEST:
+        raise StatementError(f"'{text[:_LONGEST]}…' is too large a number")
+    return int(text)
+
+
+def _number(text: str) -> Value:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        raise StatementError(f"'{text}' is not a number")
+    return float(text)
+
+
+def _yes_or_no(text: str) -> Value:
+    if text.lower() not in _TRUE:
+        raise StatementError(f"'{text}' must be yes or no")
+    return _TRUE[text.lower()]
+
+
+def _choice(param: Param, text: str) -> Value:
+    for choice in param.choices:
+        if text.lower() == choice.lower():
+            return choice
+        if choice.endswith(":") and text.lower().startswith(choice):
+            return choice + text[len(choice) :]
+    near = closest(text, param.choices)
+    many = near and len(param.choices) > _LISTED
+    those = "those that there are" if many else ", ".join(param.choices)
+    raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
+
+
+def _cells(text: str) -> Value:
+    if text == "@":
+        raise StatementError("a group's name is missing after @", hint="`cells` lists the groups")
+    if not text.startswith("@"):
+        CellSet.parse(text, groups=lambda name: ())
+    return text
+
+
+def _directive(text: str) -> Value:
+    if not text.isprintable() or ("'" in text and '"' in text):
+        raise StatementError(f"{text!r} is not a name: printable characters, and one kind of quotes at most")
+    return text
+
+
+def _names(text: str) -> Value:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+_READ: Mapping[Kind, Callable[[str], Value]] = {
+    Kind.BOOL: _yes_or_no,
+    Kind.CELLSET: _cells,
+    Kind.CHANGE: _whole,
+    Kind.DIRECTIVE: _directive,
+    Kind.DURATION: parse_duration,
+    Kind.INT: _whole,
+    Kind.NAMES: _names,
+    Kind.NUMBER: _number,
+    Kind.SIZE: _size,
+}
+"""How the text of a parameter becomes its value; kinds that are not here, nor names, stay as they are."""
+
+_NAMED = frozenset(
+    (
+        Kind.NAME, Kind.DB, Kind.DISKGROUP, Kind.PREFIX, Kind.RACK, Kind.SNAPSHOT, Kind.CELL, Kind.ALERT, Kind.PLAN,
+        Kind.BASELINE, Kind.ASM, Kind.IORM, Kind.RUN,
+    )
+)  # fmt: skip
+"""Kinds of names without blanks."""

@@ -22,9 +22,48 @@ _EXIT = {
 _FILES = (
     ("~/.config/exacell/config.toml", "racks and settings; EXACELL_HOME is the folder for this and all other files"),
     ("~/.config/exacell/racks.d/*.toml", "one file for each rack"),
+    ("~/.config/exacell/recipes/*.exa", "your own recipes"),
+    ("~/.local/state/exacell", "the journal, snapshots, results of runs, history, emulated racks, crash files"),
+    ("~/.cache/exacell", "names for completion"),
+    ("/var/tmp/exacell-CELL.lock", "who changes a rack now, for all users of this machine"),
     ("/etc/oracle/cell/network-config/cellip.ora", "the cells, if there is no configuration, on a database node"),
     ("~/cell_group", "the cells, if there is no configuration, elsewhere"),
 )
+
+_ENVIRONMENT = (
+    (
+        "EXACELL_RACK",
+        "the rack, where neither -r nor -c nor -g names one; it comes before default_rack of the configuration",
+    ),
+    ("EXACELL_HOME", "one folder for configuration, state and cache"),
+    ("XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "the folders above those three, where EXACELL_HOME is not set"),
+    ("SSH_AUTH_SOCK", "the ssh agent whose keys log in"),
+    ("EXACELL_PAGER, PAGER", "what shows long answers at a terminal; less without it"),
+    ("VISUAL, EDITOR", "what edit, new recipe and edit recipe open"),
+    ("NO_COLOR, TERM", "no colour where NO_COLOR is set or TERM is dumb"),
+    ("LANG, LC_ALL, LC_CTYPE", "whether signs outside ASCII are drawn; never sent with what exacell itself reads"),
+)
+
+EXAMPLES = (
+    ("exacell demo", "try it on an emulated rack, which ends with the prompt"),
+    (
+        "exacell -c 'exa1cel[01-03]' -m list flashcache detail",
+        "read three cells that no configuration names; -m changes nothing",
+    ),
+    ("exacell -r prod doctor", "check keys, ssh_config and every login, and what to type where one fails"),
+    ("exacell -r lab -n resize flashcache size=288g", "show the plan of a change, and send nothing"),
+    (
+        "exacell -r lab -y run reset_cold size=288g",
+        "a scripted benchmark reset: every cache flushed, resized and empty",
+    ),
+    ('exacell -r lab -o csv "list metriccurrent where name = FL_DISK_FIRST"', "data for another program"),
+    (
+        "exacell -r prod show health --since=yesterday",
+        "for cron: what changed since the day before; exit status 0, 5 or 1",
+    ),
+    ("exacell -r prod resume", "continue what a kill or a lost link left"),
+)
+"""What a reader may type, with what it does; a statement of CellCLI or of exacell with options before it."""
 
 _EFFECT = {
     Effect.READ: "Reads.",
@@ -90,9 +129,15 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
     yield ".SH EXIT STATUS"
     for code, meaning in _EXIT.items():
         yield from _entry(f"\\fB{int(code)}\\fR", meaning)
+    yield ".SH ENVIRONMENT"
+    for name, meaning in _ENVIRONMENT:
+        yield from _entry(f"\\fB{_text(name)}\\fR", meaning)
     yield ".SH FILES"
     for name, meaning in _FILES:
         yield from _entry(f"\\fI{_text(name)}\\fR", meaning)
+    yield ".SH EXAMPLES"
+    for statement, meaning in EXAMPLES:
+        yield from _entry(f"\\fB{_text(statement)}\\fR", meaning)
     yield ".SH SEE ALSO"
     yield _text("exacell help, exacell help STATEMENT, exacell tutorial")
 

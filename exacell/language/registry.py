@@ -366,6 +366,7 @@ MODULES = (
     "hostsettings",
     "hostfacts",
     "fetching",
+    "doctor",
     "help",
     "tutorial",
 )

@@ -121,6 +121,11 @@ def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iter
         yield from _next_words(parts[:-1], parts[-1])
         yield from _rest(command, parts, known)
         return
+    yield from _behind(command, parts, known)
+
+
+def _behind(command: Command | None, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
+    """Yield what may stand behind a command's words: its flags, their values, its arguments; CellCLI's own where it is none."""
     typed = parts[-1]
     if typed.text.startswith("--"):
         yield from _flags(command, typed, known)

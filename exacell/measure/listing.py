@@ -25,7 +25,9 @@ _ROW = re.compile(
     r"(?P<name>[A-Z][A-Z0-9]*_\w+)\s+(?P<object>\S+)\s+(?P<value>\S+(?: [^\s\d][^\t]*?)?)(?:\s+(?P<time>\d{4}-\d\d-\d\dT\S+))?"
 )
 _VALUE = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?: .*)?")
-_BESIDE = re.compile(r"CellCLI|Copyright|>|\d+ rows?\b", re.IGNORECASE)
+_BESIDE = re.compile(r"CellCLI|Copyright|>|\d+ rows?\b|quitting$|\[?\w+@\S.*[#$]|# ?cellcli\b", re.IGNORECASE)
+"""Lines of a terminal around a listing: CellCLI's own, and a shell's prompt."""
+
 _HINT = "cellcli -e \"list metriccurrent where objectType = 'FLASHLOG'\" > before.txt makes such a text"
 
 

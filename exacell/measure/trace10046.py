@@ -11,9 +11,10 @@ the Oracle Database, 2009, chapter 24.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from exacell.core.values import dataclass
@@ -68,8 +69,7 @@ CUT = "its last line is cut"
 ENDLESS = "a statement or bind value in it has no end"
 """Why a file is no whole sample."""
 
-_SURE = 1 << 31
-"""Microseconds that are possible in any case: no need to ask."""
+_FIRST = itemgetter(0)
 
 DIGITS = 64
 """Characters of a time, with blanks; a longer one is no number that is read."""
@@ -136,14 +136,15 @@ def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for part in parts:
         for instance, writes in part.writes.items():
-            found[instance] = added(found.get(instance, {}), writes)
+            _add(found.setdefault(instance, {}), writes)
     return found
 
 
-def added(known: dict[int, int], more: Mapping[int, int]) -> dict[int, int]:
-    """Return the sums of two mappings of numbers; most often few numbers are in both."""
+def _add(known: dict[int, int], more: Mapping[int, int]) -> None:
+    """Add packed waits to those of the same log writes."""
     both = {number: known[number] + more[number] for number in known.keys() & more.keys()}
-    return {**known, **more, **both}
+    known.update(more)
+    known.update(both)
 
 
 def filling(pieces: Iterable[bytes]) -> Fill:
@@ -171,10 +172,10 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         grouped: tell which waits for the event share a log write, too.
         quick: let numpy find the waits, where it is installed; to load it takes as long as to read some MB.
     """
-    seen: Counter[bytes] = Counter()
-    pattern, fakes, size = _pattern(event), 0, 0
-    shared, writes = _write_pattern(event) if grouped and event else None, dict[int, int]()
-    lines = _wait_lines(event, shared) if quick else None
+    grouped = grouped and bool(event)
+    pattern, fakes, size = _pattern(event, grouped=grouped), 0, 0
+    seen, writes = Counter[bytes](), _Writes()
+    lines = _wait_lines(event, pattern if grouped else None) if quick else None
     head, tail, broken = b"", b"", ""
     text, kept = bytearray(b"\n" + bytes(ROOM + BEHIND)), 1
     while True:
@@ -185,16 +186,20 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         if not got and end <= 0:  # What an unfinished text has kept back is looked at once more at the end of the file.
             break
         if lines is None:
-            seen.update(pattern.findall(text, 0, end))
-        again = seen.pop(b"", 0) if lines is None else lines.look(text, end)
-        if shared is not None:
-            _write(writes, lines.pairs() if lines is not None else shared.findall(text, 0, end), 1)
+            found = pattern.findall(text, 0, end)
+            seen.update(map(_FIRST, found) if grouped else found)
+            again = bool(seen.pop(b"", 0))
+        else:
+            again, found = lines.look(text, end), lines.pairs()
+        if grouped:
+            writes.add(found)
         if again:
             blocks, whole = _free_texts(text, end, last=not got)
             for begin, close in (*blocks, (whole, end)):
-                seen.subtract(pattern.findall(text, begin, close))
-                if shared is not None:
-                    _write(writes, shared.findall(text, begin, close), -1)
+                found = pattern.findall(text, begin, close)
+                seen.subtract(map(_FIRST, found) if grouped else found)
+                if grouped:
+                    writes.take_away(found)
             seen.pop(b"", None)
             fakes += sum(_fakes(text, begin, close, event) for begin, close in blocks)
             if end - whole > STATEMENT:
@@ -213,8 +218,9 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
     if lines is not None:
         seen.update(lines.seen())
-    of_writes = added(lines.writes() if lines is not None else {}, writes)
-    if 0 in writes.values() or (lines is not None and writes):
+    of_writes = lines.writes() if lines is not None else {}
+    _add(of_writes, writes.numbered())
+    if 0 in of_writes.values():
         of_writes = {number: packed for number, packed in of_writes.items() if packed}
     told = headers(head)
     counts, odd = _counted(seen, event)
@@ -279,29 +285,59 @@ def instance_in(told: tuple[str, ...]) -> str:
     return next((line.partition(":")[2].strip() for line in told if line.startswith("Instance name:")), "")
 
 
-def _write_pattern(event: str) -> re.Pattern[bytes]:
-    """Return the expression whose groups are a wait's time and the log write that it was for."""
-    name = re.escape(event.encode())
-    return re.compile(
-        rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+(-?[0-9]++)(?: buffer#=[0-9]++|[^\n]*?) sync scn=([0-9]++)"
-    )
+class _Writes:
+    """The waits of each log write, as the groups of the expression name them: there are few different waits, so that each is
+    made a number once."""
+
+    def __init__(self) -> None:
+        self._packed = _Packed()
+        self._waits: defaultdict[bytes, int] = defaultdict(int)
+
+    def add(self, found: Iterable[tuple[bytes, bytes]]) -> None:
+        """Add waits, each with the number of the log write that it was for, which is empty where the line names none."""
+        waits, packed = self._waits, self._packed
+        for wait, number in found:
+            waits[number] += packed[wait]
+
+    def take_away(self, found: Iterable[tuple[bytes, bytes]]) -> None:
+        """Take waits away that were added."""
+        for wait, number in found:
+            self._waits[number] -= self._packed[wait]
+
+    def numbered(self) -> dict[int, int]:
+        """Return number of a log write → its waits, packed; 0 where all of them were taken away."""
+        self._waits.pop(b"", None)
+        found = {int(text[:DIGITS]): packed for text, packed in self._waits.items()}
+        if len(found) < len(self._waits):  # Some numbers are written in two ways, with and without zeros before them.
+            found = dict.fromkeys(found, 0)
+            for text, packed in self._waits.items():
+                found[int(text[:DIGITS])] += packed
+        return found
 
 
-def _write(writes: dict[int, int], pairs: Iterable[tuple[bytes, bytes]], times: int) -> None:
-    """Add waits to the log writes that they were for, or with -1 times take them away."""
-    for wait, scn in pairs:
-        ela = int(wait[:DIGITS])
-        if 0 <= ela < _SURE or possible(ela):
-            number = int(scn[:DIGITS])
-            writes[number] = writes.get(number, 0) + times * (PACK + ela)
+class _Packed(dict[bytes, int]):
+    """Text of a wait → the wait as one of a log write, packed; 0 for one that can't be."""
+
+    def __missing__(self, wait: bytes) -> int:
+        ela = int(wait[:DIGITS]) if wait else -1
+        packed = self[wait] = PACK + ela if possible(ela) else 0
+        return packed
 
 
-def _pattern(event: str) -> re.Pattern[bytes]:
-    """Return the expression whose only group is a wait's time, with its event where all are wanted; it also stops, with an
-    empty group, where a piece must be looked at again."""
+def _pattern(event: str, *, grouped: bool) -> re.Pattern[bytes]:
+    """Return the expression whose group is a wait's time, with its event where all are wanted; it also stops, with an empty
+    group, where a piece must be looked at again.
+
+    Args:
+        grouped: a second group is the number of the log write that a wait for the event was for, empty where none is named.
+    """
     wait = rb"'" + re.escape(event.encode()) + rb"' ela= *+(-?[0-9]++)" if event else rb"'([^'\n]*' ela= *+-?[0-9]++)"
+    write = rb"(?:(?: buffer#=[0-9]++|[^\n]*?) sync scn=([0-9]++))?" if grouped else b""
     return re.compile(
-        rb"\n(?:WAIT #[0-9]++: nam=" + wait + rb"|PARS(?:ING IN CURSOR|E ERROR) #| ++(?:value=\"|\w++=[^\n]*?\bavl=))"
+        rb"\n(?:WAIT #[0-9]++: nam="
+        + wait
+        + write
+        + rb"|PARS(?:ING IN CURSOR|E ERROR) #| ++(?:value=\"|\w++=[^\n]*?\bavl=))"
     )
 
 
@@ -344,10 +380,11 @@ def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     start = opened.end()
     length = _LENGTH.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.start())
     if length is not None and (size := int(length[1])) <= LONGEST_VALUE:
-        close = _CLOSED.match(text, start + size, end + 1)
+        told = _behind(text, start, size, opened.start(), end)
+        close = _CLOSED.match(text, told, end + 1)
         if close is not None:
             return close.end() - 1
-        if start + size >= end and not last:
+        if told >= end and not last:
             return -1
     close = _CLOSED.search(text, start, end + 1)
     return close.end() - 1 if close is not None else -1
@@ -359,15 +396,29 @@ def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     The line before tells its length. Where no line ends there, as of a statement that was cut, it ends before the next record.
     """
     start = opened.end()
-    close = start + int(opened[1]) if len(opened[1]) < DIGITS else end + STATEMENT
+    close = _behind(text, start, int(opened[1]), start - 1, end) if len(opened[1]) < DIGITS else end + STATEMENT
     if close > end and close - start < STATEMENT and not last:
         return -1
     if close <= end and text[close] == _NEW_LINE:
         return close
+    if close < end and text[close : close + 2] == b"\r\n":
+        return close + 1
     if close <= end and text[close - 1] == _NEW_LINE:
         return close - 1
     record = _RECORD.search(text, start - 1, end + 1)
     return record.start() if record is not None else end if last else -1
+
+
+def _behind(text: bytearray, start: int, size: int, line: int, end: int) -> int:
+    """Return where a text of so many characters ends. Where the line that told them ends with \\r, at ``line``, each line of the
+    file does, and what ends a line is one character of the text.
+    """
+    close = start + size
+    if text[line - 1 : line] != b"\r":
+        return close
+    while close <= end and (told := start + size + text.count(b"\r\n", start, close + 1)) > close:
+        close = told
+    return close
 
 
 _NEW_LINE = ord("\n")

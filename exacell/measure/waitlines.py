@@ -215,7 +215,7 @@ class WaitLines:
         places = np.searchsorted(others, marks, side="right") - 1
         for line in others[np.unique(places[places >= 0])].tolist():
             match = self._shared.match(text, line - 1)
-            if match is not None:
+            if match is not None and match[2] is not None:
                 self._pairs.append((match[1], match[2]))
 
     def _count(self, shape: _Shape, text: bytearray, eight: Words, lines: Places) -> Places:

@@ -243,6 +243,12 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
 _CLIENT = frozenset(("HELP", "REM", "REMARK", "SET", "EXIT", "QUIT"))
 """First words of statements that CellCLI itself answers and that change nothing. Source: Oracle SAGUG, CellCLI commands."""
 
+_FILES = {
+    "spo|spoo|spool": "CellCLI writes a file on the cell with it, and replaces one that is there",
+    "sta|star|start|@.*": "CellCLI runs a file on the cell with it, which nobody has read",
+}
+"""First words of statements about files on the cell, and what these do. Source: Oracle SAGUG, SPOOL and START."""
+
 _CHANGING = re.compile(
     r"\s*(alter|create|drop|calibrate|assign|export|import|grant|revoke|(de)?register|start|sta|spo|@)", re.IGNORECASE
 )
@@ -302,6 +308,9 @@ def change_in(statement: str) -> Change | Grant | None:
     first = statement.split()[0]
     if first.upper() in _CLIENT:
         return None
+    for pattern, why in _FILES.items():
+        if re.fullmatch(pattern, first, re.IGNORECASE):
+            raise UnreadError(first, why)
     try:
         parsed = parse(statement)
     except StatementError as error:

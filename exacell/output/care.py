@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from exacell.care.examination import Check
 from exacell.care.health import NO_ANSWER, Finding, Level
 from exacell.care.readiness import Readiness
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.output.folding import MASK, fold_records, masker, unmasked
 from exacell.output.style import paint, wrapped
 
@@ -168,3 +169,27 @@ def check_lines(checks: Sequence[Readiness], width: int, *, color: bool) -> Iter
     well = [check.check for check in checks if check.level is Level.OK]
     if well:
         yield from wrapped(f"{Level.OK:<8} {', '.join(well)}", width, indent=9)
+
+
+def doctor_lines(checks: Sequence[Check], width: int | None, *, color: bool) -> Iterator[str]:
+    """Yield a line for each check: how it went, the hosts that it is about, what was found and what to type.
+
+    Checks that differ only in the names of their hosts share a line.
+    """
+    for hosts, check in _alike(checks):
+        about = f"{hosts}: " if hosts else ""
+        text = f"{check.level:<8} {about}{check.check}: {check.found}" + (f"; {check.way}" if check.way else "")
+        lines = wrapped(text, width, indent=9)
+        yield paint(lines[0], _STYLES.get(check.level, ""), color=color)
+        yield from lines[1:]
+
+
+def _alike(checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
+    """Yield each check with the names of the hosts that share it, folded; in the order in which they came."""
+
+    def key(one: Check) -> tuple[str, str, str, str, bool]:
+        hide = masker(one.host) if one.host else str
+        return one.check, one.level, hide(one.found), hide(one.way), bool(one.host)
+
+    for members in grouped((key(one), one) for one in checks).values():
+        yield fold([one.host for one in members if one.host]), members[0]

@@ -82,27 +82,44 @@ class Delivery:
             if process.returncode:
                 self.console.say(f"{pipe}: exit status {process.returncode}")
         elif redirect:
-            try:
-                with opened(redirect, anew=self.anew()) as stream:
-                    render(whole, format_name, stream, header=self.header)
-            except StatementError as error:
-                unwritten = OutputError(f"{error.message}; what was done on cells stands")
-            except OutputError as error:
-                unwritten = error
+            unwritten = self._write(whole, format_name, redirect)
         else:
-            width, color = terminal_width(self.out), wants_color(self.out)
-            shown = result if self.out.isatty() else whole
-            shown = with_local_dates(shown) if self.console.local_dates and format_name == "table" else shown
-            if not (seen and result.shown):
-                try:
-                    self._show(shown, format_name, width, color, explained=not seen)
-                except OSError as error:
-                    if error is not self.console.lost:
-                        raise
-                    unwritten = error
-            if self.console.spooling:
-                for row in lines(whole, format_name, header=self.header):
-                    self.console.copy(f"{row}\n")
+            unwritten = self._to_out(result, whole, format_name, seen)
+        self._talk(result, format_name, unfolded, seen)
+        if unwritten is not None:
+            raise unwritten
+
+    def _write(self, whole: Result, format_name: str, redirect: str) -> OutputError | None:
+        """Write a result into a file; return the error where it took not all of it."""
+        try:
+            with opened(redirect, anew=self.anew()) as stream:
+                render(whole, format_name, stream, header=self.header)
+        except StatementError as error:
+            return OutputError(f"{error.message}; what was done on cells stands")
+        except OutputError as error:
+            return error
+        return None
+
+    def _to_out(self, result: Result, whole: Result, format_name: str, seen: bool) -> OSError | None:
+        """Show a result where data goes, and copy it into the spool; return the error where that takes nothing more."""
+        unwritten: OSError | None = None
+        width, color = terminal_width(self.out), wants_color(self.out)
+        shown = result if self.out.isatty() else whole
+        shown = with_local_dates(shown) if self.console.local_dates and format_name == "table" else shown
+        if not (seen and result.shown):
+            try:
+                self._show(shown, format_name, width, color, explained=not seen)
+            except OSError as error:
+                if error is not self.console.lost:
+                    raise
+                unwritten = error
+        if self.console.spooling:
+            for row in lines(whole, format_name, header=self.header):
+                self.console.copy(f"{row}\n")
+        return unwritten
+
+    def _talk(self, result: Result, format_name: str, unfolded: str, seen: bool) -> None:
+        """Say what a result says beside its data: that there is none, its notes, its problems."""
         anything = result.records or result.text or result.raw or result.notes or result.problems
         if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
@@ -118,8 +135,6 @@ class Delivery:
         problems = [one for one in result.problems if not (seen and one in result.told)]
         for problem in brief_problems(problems) if self.console.on_terminal else problems:
             self.console.tell(problem, "error")
-        if unwritten is not None:
-            raise unwritten
 
     def one_screen(self) -> bool:
         """Whether data and talk go to one terminal."""
@@ -164,21 +179,14 @@ class Delivery:
         if not self.pages or setting in OFF:
             return None
         found = lines(result, format_name, width=width, color=color, header=self.header)
-        if isinstance(result.records, ByBlocks) or result.pieces:
-            return self._paged_at_once(found, setting)
+        if isinstance(result.records, ByBlocks) or result.pieces:  # A large answer is given to it as it is made.
+            with self.console.lent():
+                return False if page(found, setting, self.out) else None
         shown = list(found)
         if not wants_pager(shown, setting, self.out):
             return None
         with self.console.lent():
-            page(shown, setting, self.out)
-        return any(has_own_name(row) for row in shown)
-
-    def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
-        """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
-        from exacell.output.pager import page_by_command
-
-        with self.console.lent():
-            return False if page_by_command(found, setting, self.out) else None
+            return any(has_own_name(row) for row in shown) if page(shown, setting, self.out) else None
 
     @contextmanager
     def piped(self, command: str) -> Iterator[subprocess.Popen[str]]:

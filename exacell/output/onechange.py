@@ -90,7 +90,8 @@ def _who(who: Actor) -> str:
     name = f"{real} as {user}" if real and real != user else user
     host = f" on {who.host}" if who.host else ""
     came = f", from {who.came_from}" if who.came_from else ""
-    return f"{name}{host}{came}" + (f", process {who.pid}" if who.pid else "")
+    program = f", exacell {who.version}" if who.version else ""
+    return f"{name}{host}{came}" + (f", process {who.pid}" if who.pid else "") + program
 
 
 def _when(rows: Sequence[Entry], zone: tzinfo | None) -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
+from locale import getencoding
 from typing import TextIO
 from unicodedata import category
 
+from exacell.core.values import dataclass
 from exacell.output.theme import ASCII, MEANINGS, escape
 
 _CODES = {meaning: escape(style) for meaning, style in MEANINGS.items()}
@@ -90,6 +93,26 @@ def readable(text: str, stream: TextIO) -> str:
 def terminal_width(stream: TextIO) -> int | None:
     """Return the columns of the terminal behind ``stream``, None when it is no terminal: lines may then be long."""
     return shutil.get_terminal_size((80, 24)).columns if stream.isatty() else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a stream is that text goes to.
+
+    Attributes:
+        encoding: of its text.
+        size: columns and lines of its terminal; None where it is none.
+    """
+
+    encoding: str
+    size: tuple[int, int] | None
+
+
+def standard_output() -> Shown:
+    """Return what standard output is; a stream without an encoding has this machine's."""
+    columns, lines = shutil.get_terminal_size((80, 24))
+    size = (columns, lines) if sys.stdout.isatty() else None
+    return Shown(encoding=sys.stdout.encoding or getencoding(), size=size)
 
 
 def printable(text: str) -> str:

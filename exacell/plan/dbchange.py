@@ -53,6 +53,10 @@ def is_speed(name: str, value: str | None) -> bool:
     return name in SPEED and (value is None or re.fullmatch(SPEED[name], value, re.IGNORECASE) is not None)
 
 
+OWNER = "oracle"
+"""Who owns the database software unless another user is named. Source: reference asm.md section 1."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SetParameter:
     """ALTER SYSTEM SET or RESET of one parameter; ``value`` is None for RESET.

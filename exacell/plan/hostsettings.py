@@ -408,8 +408,7 @@ def _check(path: str, value: str, *, why: str = "") -> Check:
 
 
 def written_by(step: Step) -> tuple[Wanted, ...]:
-    """Return what a step writes into files, in order: what it is to prove, without what the kernel itself writes. Nothing where
-    its statement is DBMCLI's."""
+    """Return what a step writes into files, in order: what it is to prove, without what the kernel itself writes."""
     own = (check for check in step.proves if check.object == SETTING and check.why != _UNITS_WHY)
     return tuple((str(check.where["name"]), str(check.value)) for check in own)
 

@@ -153,7 +153,7 @@ class Step:
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps; ``database SPOT`` for SQL on a database.
-        host: the target is a host beside the cells; what is written there is what the step proves, or the statement is DBMCLI's.
+        host: the target is a host beside the cells; what is written there is what the step proves.
         caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.
         cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.

@@ -13,6 +13,7 @@ from exacell.opaque.findings import UnreadError
 from exacell.opaque.lexing import patterns_quoted
 from exacell.opaque.scan import command_findings
 from exacell.opaque.sql import read_sql
+from exacell.plan.dbchange import OWNER, read_change
 
 
 def reads(line: Line) -> bool:
@@ -26,6 +27,13 @@ def reads(line: Line) -> bool:
             return False
         return True
     return line.effect is Effect.READ and line.call.command.recipe_ok
+
+
+def is_planned(line: Line) -> bool:
+    """Whether a line is a change that exacell plans: SQL for a database among them, where it understands that."""
+    if line.call is not None and line.call.command.words == ("sql",) and line.call.text_arg("user", OWNER) == OWNER:
+        return read_change(one_line(line.call.text_arg("text"))) is not None
+    return line.effect is Effect.WRITE
 
 
 def only_reads(line: Line) -> bool:

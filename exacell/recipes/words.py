@@ -110,13 +110,18 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
             if isinstance(check, ReadingCheck):
                 yield from of_reading(check.reading, anything)
             if isinstance(check, FactCheck):
-                for fact in check.facts:
-                    yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
-                    yield from of_filters(fact.object, check.filters, anything)
-                    if fact.operator in ("=", "!=") and str(fact.value) not in anything:
-                        yield from of_value(fact.object, fact.attribute, str(fact.value))
-                    if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
-                        yield from _of_names([str(fact.value)], anything)
+                yield from _of_facts(check, anything)
+
+
+def _of_facts(check: FactCheck, anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the names and values of a check on facts, each with the way out."""
+    for fact in check.facts:
+        yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
+        yield from of_filters(fact.object, check.filters, anything)
+        if fact.operator in ("=", "!=") and str(fact.value) not in anything:
+            yield from of_value(fact.object, fact.attribute, str(fact.value))
+        if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
+            yield from _of_names([str(fact.value)], anything)
 
 
 def _of_settings(text: str, anything: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -76,6 +76,19 @@ class AsmClient:
             hint="check nodes, home, sid and user of the rack's [asm.…] table",
         )
 
+    def problems(self, *, timeout: float | None = None) -> dict[str, str]:
+        """Return node → why ASM can't be asked through it, empty where it can; all nodes are asked at the same time.
+
+        Args:
+            timeout: seconds that each node may take; None leaves it to the rack.
+        """
+        requests = [
+            Request(target=node, command=self.command(node), role=Role.ASM_READ, stdin=facts_script(), timeout=timeout)
+            for node in self.config.nodes
+        ]
+        replies = self._transport.run(requests).replies
+        return {node: "" if _answered(reply) else _said(reply) for node, reply in replies.items()}
+
     def sizes(self, node: str) -> tuple[Told, ...]:
         """Return how large each instance takes the grid disks of its disk groups to be, as one node tells.
 
@@ -181,11 +194,6 @@ class AsmClient:
         except ReplyError as error:
             return error.message
         return ""
-
-    def shell(self, nodes: Sequence[str], program: str) -> dict[str, Reply]:
-        """Run a program of the Grid home (read-only: asmcmd, srvctl status) and return the replies by node."""
-        requests = [Request(target=n, command=self.command(n, program), role=Role.ASM_READ) for n in nodes]
-        return dict(self._transport.run(requests).replies)
 
 
 def _answered(reply: Reply) -> bool:

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
+from exacell.plan.dbchange import OWNER
 from exacell.plan.model import DATABASE
 from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad
 from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
-from exacell.session.dbsql import OWNER, SQLPLUS, database_request, home_of, problem_in, tables_of
+from exacell.session.dbsql import SQLPLUS, database_request, home_of, problem_in, tables_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
     from exacell.care.sqltext import Rows
+    from exacell.plan.foreseen import Foreseen
     from exacell.plan.model import Check
     from exacell.session.asm import AsmClient
     from exacell.session.services import Services
@@ -47,8 +49,13 @@ echo {mark} $bad
 """One SQL*Plus a session, fed by awk."""
 
 
-def sql_targets(session: Session, services: Services, names: Iterable[str]) -> dict[str, AsmClient | DatabaseClient]:
+def sql_targets(
+    session: Session, services: Services, names: Iterable[str], *, foreseen: Foreseen | None = None
+) -> dict[str, AsmClient | DatabaseClient]:
     """Return what the SQL steps of a plan are for, by the names that they have: ASM clusters, and databases.
+
+    Args:
+        foreseen: what counts as changed in databases; None for nothing.
 
     Raises:
         ConfigError: there is no ASM cluster of that name.
@@ -56,7 +63,7 @@ def sql_targets(session: Session, services: Services, names: Iterable[str]) -> d
     found: dict[str, AsmClient | DatabaseClient] = {}
     for name in names:
         if name.startswith(DATABASE):
-            found[name] = DatabaseClient(session, services, name.removeprefix(DATABASE))
+            found[name] = DatabaseClient(session, services, name.removeprefix(DATABASE), foreseen=foreseen)
         else:
             found[name] = services.asm(name)
     return found
@@ -68,8 +75,17 @@ class DatabaseClient:
     pairs = False
     """No statement for a database goes upon a look by the same SQL*Plus."""
 
-    def __init__(self, session: Session, services: Services, database: str, *, user: str = OWNER) -> None:
+    def __init__(
+        self,
+        session: Session,
+        services: Services,
+        database: str,
+        *,
+        user: str = OWNER,
+        foreseen: Foreseen | None = None,
+    ) -> None:
         self._session, self._services, self.database, self._user = session, services, database, user
+        self._foreseen = foreseen
 
     def home(self) -> str:
         """Return the first node that answers and has an instance of the database; see :func:`home_of`."""
@@ -86,7 +102,7 @@ class DatabaseClient:
         asked = looks(checks)
         for look, table in zip(asked, self._query(node, *asked.values()) if asked else (), strict=True):
             found |= read_look(look, [tuple(row) for row in table.rows], checks)
-        return found
+        return found if self._foreseen is None else self._foreseen.of(self.database, found)
 
     def _commits(self, node: str) -> list[dict[str, Any]]:
         """Return the table of a load that commits, where there is one: its rows and how often they were updated."""

@@ -11,6 +11,7 @@ from exacell.core.errors import ConfigError, ReplyError, StatementError, Transpo
 from exacell.core.meant import ask_for
 from exacell.language.registry import Kind
 from exacell.plan.asmfacts import END, sql_errors
+from exacell.plan.dbchange import OWNER
 from exacell.session.answers import problem_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from exacell.core.config import AsmConfig
     from exacell.session.services import Services
     from exacell.session.state import Session
-
-OWNER = "oracle"
-"""Who owns the database software unless told otherwise. Source: reference asm.md section 1."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _NOT_HERE = "__EXACELL_NO_INSTANCE__"

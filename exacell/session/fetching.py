@@ -20,13 +20,20 @@ from exacell.session.fleet import Fleet
 from exacell.transport.base import Reply, Request, Role, State
 
 _LOOK = (
-    'IFS= read -r p; n=0; for f in $p; do [ -f "$f" ] || continue; n=1; s=$(wc -c <"$f") || exit 1; '
-    'c=$(sha256sum <"$f") || exit 1; echo "$((s)) ${c%% *} $f"; done; '
-    '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; '
-    "exit 1; } >&2; "
+    'IFS= read -r p; n=0; IFS=; l=$(printf "\\nx"); l=${l%x}; for f in $p; do [ -f "$f" ] || continue; n=1; '
+    'case $f in *"$l"*) printf "odd %s\\n" "$(printf %s "$f" | tr "\\n" "?")"; continue;; esac; '
+    'if s=$(wc -c <"$f") && c=$(sha256sum <"$f"); then printf "%s %s %s\\n" "$((s))" "${c%% *}" "$f"; '
+    'else printf "unread %s\\n" "$f"; fi; done; '
+    '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; exit 1; } >&2; '
     "echo ."
 )
-"""Prints size, checksum and path of each regular file that a pattern stands for, and a dot at the end."""
+"""Prints size, checksum and path of each regular file that a pattern stands for, what can't be copied, and a dot at the end.
+
+With an empty IFS an unquoted name is a pattern and nothing else: blanks stay.
+"""
+
+_WHY = {"odd": "there is a line feed in its name", "unread": "it can't be read there"}
+_LINE = re.compile(r"(?:(?P<size>\d+) (?P<sum>[0-9a-f]{64})|(?P<why>odd|unread)) (?P<path>/.+)", re.DOTALL)
 
 _PRINT = 'IFS= read -r f; cat "$f"'
 
@@ -45,10 +52,18 @@ class There:
         return self.path.rpartition("/")[2]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Listed:
+    """What a pattern stands for on one host: files, and a line for each thing that can't be copied."""
+
+    files: Sequence[There] = ()
+    problems: Sequence[str] = ()
+
+
 def look(
     fleet: Fleet, hosts: Sequence[str], pattern: str, *, timeout: float, cancel: threading.Event
-) -> dict[str, list[There] | str]:
-    """Return by host its files that the pattern stands for, or why there is none, in one line.
+) -> dict[str, Listed]:
+    """Return by host what the pattern stands for.
 
     Args:
         timeout: seconds per host: all of each file is read for its checksum.
@@ -61,14 +76,19 @@ def look(
     return {host: _listed(replies[host]) for host in hosts}
 
 
-def _listed(reply: Reply) -> list[There] | str:
+def _listed(reply: Reply) -> Listed:
     if reply.state is not State.OK:
-        return reply.stderr.strip().splitlines()[-1] if reply.stderr.strip() else problem_of(reply)
-    lines = reply.stdout.splitlines()
-    found = [match for line in lines[:-1] if (match := re.fullmatch(r"(\d+) ([0-9a-f]{64}) (/.+)", line))]
-    if lines[-1:] != ["."] or len(found) != len(lines) - 1:
-        return "its answer can't be read"
-    return [There(path=match[3], size=int(match[1]), sha256=match[2]) for match in found]
+        said = reply.stderr.strip().splitlines()
+        return Listed(problems=[said[-1] if said else problem_of(reply)])
+    *lines, end, rest = ("\n" + reply.stdout).split("\n")
+    found = [_LINE.fullmatch(line) for line in lines[1:]]
+    if (end, rest) != (".", "") or None in found:
+        return Listed(problems=["its answer can't be read"])
+    told = [match for match in found if match is not None]
+    return Listed(
+        files=[There(path=m["path"], size=int(m["size"]), sha256=m["sum"]) for m in told if not m["why"]],
+        problems=[f"{m['path']} was not copied: {_WHY[m['why']]}" for m in told if m["why"]],
+    )
 
 
 def is_here(there: There, goal: Path) -> bool:

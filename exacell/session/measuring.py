@@ -32,19 +32,24 @@ class Waited:
         sizes: microseconds → how many were shorter, and in no smaller size; empty where nothing tells.
         instances: how many instances there are and the seconds at which all of them started, in one sum; empty where nothing of a
             database is measured.
+        reads: how many reads of the database the flash cache served, and how many there were; None where that was not asked.
     """
 
     count: int
     micros: float
     sizes: Mapping[int, int] = field(default_factory=dict)
     instances: tuple[int, float] | None = None
+    reads: tuple[int, int] | None = None
 
     def since(self, before: Waited) -> Waited:
         """Return what came since then; negative where counters began anew."""
         sizes = {size: count - before.sizes.get(size, 0) for size, count in self.sizes.items()}
         if self.instances != before.instances:  # One of several can be hidden in a sum that still grew.
             return Waited(count=-1, micros=-1.0)
-        return Waited(count=self.count - before.count, micros=self.micros - before.micros, sizes=sizes)
+        reads = None
+        if self.reads is not None and before.reads is not None:
+            reads = self.reads[0] - before.reads[0], self.reads[1] - before.reads[1]
+        return Waited(count=self.count - before.count, micros=self.micros - before.micros, sizes=sizes, reads=reads)
 
 
 def waited(session: Session, services: Services, request: Request, *, measure: str, db: str) -> Waited:
@@ -61,29 +66,38 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
             )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
-    rows = _rows(session, services, db, MEASURES[measure])
+    rows = _rows(session, services, db, MEASURES[measure], hits=measure == "reads")
     count, micros = next(((count, micros) for size, count, micros in rows if size == 0), (0, 0))
     sizes = {int(size): int(count) for size, count, _ in rows if size > 0}
     started = next(((int(count), float(seconds or 0)) for size, count, seconds in rows if size == _INSTANCES), None)
-    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=sizes, instances=started)
+    reads = next(((int(hits or 0), int(count or 0)) for size, hits, count in rows if size == _READS), None)
+    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=sizes, instances=started, reads=reads)
 
 
 _INSTANCES = -1
 """In place of a size: the row that tells of the instances themselves."""
 
+_READS = -2
+"""In place of a size: the row with the reads that the flash cache served, and all reads."""
 
-def _rows(session: Session, services: Services, db: str, event: str) -> Sequence[Sequence[Any]]:
+_HITS, _ALL_READS = "cell flash cache read hits", "physical read total IO requests"
+
+
+def _rows(session: Session, services: Services, db: str, event: str, *, hits: bool) -> Sequence[Sequence[Any]]:
     """Return size, waits and microseconds of an event, of all instances: size 0 for all of them, then each power of two; with
-    size -1 how many instances there are, and the seconds at which they started in one sum.
+    size -1 how many instances there are, and the seconds at which they started in one sum; with ``hits`` the reads that the flash
+    cache served, and all of them, with size -2.
 
     One statement, so that both are of one moment. A release without the second view tells the first row alone. Source: Oracle
     Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
     total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}' "
-    total += (
-        f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) "
-        "from gv$instance"
-    )
+    total += f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) from gv$instance"
+    if hits:
+        total += (
+            f" union all select {_READS}, sum(case when name = '{_HITS}' then value else 0 end), sum(case when name = "
+            f"'{_ALL_READS}' then value else 0 end) from gv$sysstat where name in ('{_HITS}', '{_ALL_READS}')"
+        )
     sizes = (
         f"select wait_time_micro, sum(wait_count), 0 from gv$event_histogram_micro where event = '{event}' "
         "group by wait_time_micro"
@@ -136,14 +150,17 @@ def around(session: Session, services: Services, request: Request) -> Around:
     moving = tuple(_rebalancing(session, services))
     if not session.need_rack().cells:
         return Around(moving=moving)
-    answers = services.query(_REQUESTS, _ALERTS, _FLUSH, timeout=request.read_timeout)
+    answers = services.query(_REQUESTS, _ALERTS, _FLUSH, _USED, timeout=request.read_timeout)
     requests: dict[str, dict[str, float]] = {}
     collected: dict[str, int] = {}
     rates: dict[str, float] = {}
+    used: dict[str, float] = {}
     alerts: dict[tuple[str, str], str] = {}
     flushing = []
     for cell, answer in answers.good.items():
-        busy, raised, disks = answer.tables
+        busy, raised, disks, held = answer.tables
+        if held:
+            used[cell] = _in_use(held)
         for row in busy:
             name, value = str(row.get("metricObjectName")), float(row.get("metricValue") or 0)
             if str(row.get("name")).endswith("_SEC"):
@@ -159,11 +176,17 @@ def around(session: Session, services: Services, request: Request) -> Around:
         requests=requests,
         collected=collected,
         rates=rates,
+        used=used,
         flushing=tuple(flushing),
         alerts=alerts,
         moving=moving,
         unread=tuple(answers.problems),
     )
+
+
+def _in_use(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the bytes that the rows of FC_BY_USED tell."""
+    return sum(float(row.get("metricValue") or 0) * _MIB for row in rows)
 
 
 def unfair(
@@ -177,7 +200,7 @@ def unfair(
     for cell, answer in services.query(_USED, _SIZE, timeout=request.read_timeout).good.items():
         part, sizes = answer.tables
         used[cell] = (
-            sum(float(row.get("metricValue") or 0) * _MIB for row in part),
+            _in_use(part),
             sum(float(row.get("size") or 0) for row in sizes),
         )
     return [*fairness.unlike_cells(cells), *fairness.filling(used, reset=reset), *beside.now(db)]

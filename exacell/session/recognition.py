@@ -8,10 +8,14 @@ target is asked who it is, on the connection over which the change goes.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from exacell.core.background import Meanwhile
 from exacell.core.belonging import Identity, Owner, Place, comparable, owner_of
 from exacell.core.errors import ConfigError, ExacellError, TransportError
 from exacell.core.values import replace
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
     from exacell.session.store import Store
     from exacell.transport.ssh.hostkeys import KnownHostsCache
+
+
+RESOLVED_S = 2.0
+"""Seconds within which the resolver must know an address that is only remembered; it is asked again by the next session."""
 
 
 class Recognition:
@@ -184,7 +192,7 @@ class Recognition:
                 self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
-        """Keep what hosts of a production rack have shown, and once what known_hosts has for the others.
+        """Keep what hosts of a production rack have shown, and once what known_hosts has for the others, or their address.
 
         Nothing is kept of hosts that were reached another way than the rack's own: there its names may lead elsewhere.
         """
@@ -197,7 +205,7 @@ class Recognition:
         if not self._pinned and not anew:
             self._pinned = True
             targets += [host for host in hosts if host not in targets and (rack.name, host) not in kept]
-        found = {}
+        found, silent = {}, []
         for host in targets:
             before = kept.get((rack.name, host), Identity())
             now = self._identity(host)
@@ -205,8 +213,26 @@ class Recognition:
             if anew or replace(before, addresses=frozenset()) != now:
                 with_address = self._identity(host, addresses=True).addresses
                 found[host] = replace(now, addresses=with_address or before.addresses)
+            elif now.empty and not before.addresses:
+                silent.append(
+                    host
+                )  # It was not connected to, and known_hosts has nothing: its address is all there is.
+        found |= {host: Identity(addresses=places) for host, places in self._places(silent).items() if places}
         if found:
             store.keep_identities(rack.name, found)
+
+    def _places(self, hosts: Sequence[str]) -> dict[str, frozenset[str]]:
+        """Return the addresses of hosts, as far as the resolver has them within a short time."""
+        assert self._transport is not None
+        looking = {host: Meanwhile(partial(self._transport.shows, host, addresses=True)) for host in hosts}
+        until = time.monotonic() + RESOLVED_S
+        found = {}
+        for host, look in looking.items():
+            look.join(max(0.0, until - time.monotonic()))
+            if not look.is_alive():
+                with suppress(TransportError, ConfigError):  # It has none, or ssh_config does not say where it is.
+                    found[host] = look.result().addresses
+        return found
 
     def renew(self) -> tuple[list[str], list[str]]:
         """Ask all hosts of a production rack who they are, remember that instead of what was known, and return who has

@@ -16,8 +16,9 @@ from exacell.measure.collected import Collected
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
 from exacell.measure.trace10046 import Traced, filling, summarize, together
+from exacell.plan.dbchange import OWNER
 from exacell.session.answers import problem_of
-from exacell.session.dbsql import OWNER, cluster_of, database_request, rows_of, runs_elsewhere
+from exacell.session.dbsql import cluster_of, database_request, rows_of, runs_elsewhere
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:

@@ -190,7 +190,7 @@ class Request:
         feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others take no notice of it.
         pair: a look and the statement of ``command``, which is then only for messages; refused by a transport whose
             capabilities have no ``pairs``.
-        ours: asked right before the command leaves; a transport that can't ask sends it all the same.
+        ours: asked right before the command leaves, or right before the program that carries it begins.
         locale: whether the operator's LANG and LC_* go along where ssh_config's SendEnv names them: for text that is carried
             for somebody else, never for what is read here.
         in_pieces: a large answer may come as ``Reply.large``; who has not asked for that gets all of it as text.

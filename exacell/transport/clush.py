@@ -36,6 +36,7 @@ from exacell.core.values import dataclass, field
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.capture import Capture, Ending
+from exacell.transport.exchange import wait_until_ours
 from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in, problem_of_ending
 
@@ -141,6 +142,9 @@ class ClushTransport(RackTransport):
             for request in requests:
                 problem = "not started: interrupted before its turn"
                 settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
+            return []
+        requests = [request for request in requests if _may_leave(request, settle)]
+        if not requests:
             return []
         limit = self.settings.max_answer
         cells = {r.target: _Cell(r, capture=Capture(r.on_output, limit=limit)) for r in requests}
@@ -347,6 +351,14 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
     def _end(self, cell: _Cell) -> None:
         cell.ended = True
         self._ended.put(cell)
+
+
+def _may_leave(request: Request, settle: ReplyHandler) -> bool:
+    """Return whether a request may leave; settles one that may not."""
+    why = wait_until_ours(request)
+    if why:
+        settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=why))
+    return not why
 
 
 def _break_off(task: Any) -> None:

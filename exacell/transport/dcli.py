@@ -28,6 +28,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Ro
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
 from exacell.transport.capture import Ending
 from exacell.transport.dcli_answers import Answer, Answers, ascii_only, at_most, closing, limited
+from exacell.transport.exchange import wait_until_ours
 from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli, required_program
 from exacell.transport.replies import more_time, no_end, not_logged_in, problem_of_ending
@@ -161,6 +162,9 @@ class DcliTransport(RackTransport):
 
     def _perform(self, batch: _Batch) -> list[Reply] | list[_Batch]:
         """Run dcli once and return the replies; or, broken off, a run for each cell."""
+        why = "" if batch.reads else wait_until_ours(batch.requests[0])  # A change has a run of its own.
+        if why:
+            return _all(batch.requests, State.NOT_ATTEMPTED, why)
         started = time.monotonic()
         output = batch.requests[0].on_output
         limit = self.settings.max_answer

@@ -19,6 +19,7 @@ from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
+from exacell.transport.exchange import wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local_process import LocalProcess
 from exacell.transport.rack_transport import RackTransport, login_of, required_program
@@ -59,6 +60,7 @@ class ExacliTransport(RackTransport):
         self._check([replace(request, command=_bare(request.command)) for request in requests])
         for request in requests:
             _refuse_change(request)
+        requests = self._gated(requests)
         run = FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel)
         return self._carried_out(run)
 
@@ -69,6 +71,9 @@ class ExacliTransport(RackTransport):
         request = flight.request
         seconds = self.seconds(request)
         user = login_of(self.rack, request).user or ""
+        why = wait_until_ours(request)
+        if why:
+            return flight.reply(State.NOT_ATTEMPTED, why)
         child = LocalProcess(
             self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces, locale=True,

@@ -7,6 +7,7 @@ import pytest
 from exacell.care.sqltext import asm_losses, refuse_losses
 from exacell.core.errors import RefusedError
 from exacell.opaque.scan import command_findings
+from tests.support.every import every
 
 LOSING = {
     "drop diskgroup data force including contents": "DATA",
@@ -55,7 +56,7 @@ KEEPING = [
 ]
 
 
-@pytest.mark.parametrize(("text", "group"), LOSING.items())
+@every(LOSING.items())
 def test_what_a_disk_group_would_lose_needs_its_name(text: str, group: str) -> None:
     """Nothing takes a disk group, its files or its disks by FORCE before its loss is accepted by its name."""
     losses = asm_losses(text)
@@ -66,7 +67,7 @@ def test_what_a_disk_group_would_lose_needs_its_name(text: str, group: str) -> N
     refuse_losses(text, losses, (group.lower(),))
 
 
-@pytest.mark.parametrize("text", KEEPING)
+@every(KEEPING)
 def test_what_takes_nothing_by_force_needs_no_name(text: str) -> None:
     """ASM's own checks stand before whatever is done without FORCE to disks that it can spare."""
     assert not asm_losses(text)

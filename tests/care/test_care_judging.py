@@ -12,6 +12,7 @@ from exacell.care.health import AREAS, Level, Observed, examine, words, worst
 from exacell.care.readiness import obstacles
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import Operation
+from tests.support.every import every
 
 CELL = {
     "name": "c1",
@@ -73,8 +74,7 @@ def test_a_well_cell_has_no_findings() -> None:
     assert words(found) == dict.fromkeys(AREAS, "ok")
 
 
-@pytest.mark.parametrize(
-    ("changed", "area", "word", "level"),
+@every(
     [
         ({"cells": [{**CELL, "cellsrvStatus": "stopped"}]}, "services", "cellsrv stopped", Level.BAD),
         ({"cells": [{**CELL, "status": "offline"}]}, "services", "offline", Level.BAD),
@@ -102,7 +102,7 @@ def test_a_well_cell_has_no_findings() -> None:
         ({"alerts": [alert("3_1")]}, "alerts", "1 critical", Level.BAD),
         ({"alerts": [alert("3_1", "warning")]}, "alerts", "1 open", Level.WARN),
         ({"quarantines": [{"name": "1"}]}, "alerts", "1 quarant.", Level.WARN),
-    ],
+    ]
 )
 def test_each_trouble_is_found(changed: dict[str, Any], area: str, word: str, level: Level) -> None:
     """What is not normal shows in its own area, with its level and with what to do."""

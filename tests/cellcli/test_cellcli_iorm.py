@@ -12,6 +12,7 @@ from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveChange,
 from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse, render
 from exacell.core.errors import ExacellError, RefusedError, ReplyError
+from tests.support.every import every
 
 CASES = Path(__file__).parent.parent / "data" / "cellcli" / "iorm.txt"
 
@@ -22,9 +23,7 @@ def named(db: str, *told: str) -> DirectiveName:
     return DirectiveName(name=db, kind=parts.pop("type", ""), **parts)
 
 
-@pytest.mark.parametrize(
-    "case", [line for line in CASES.read_text("utf-8").splitlines() if line and not line.startswith("#")]
-)
+@every([line for line in CASES.read_text("utf-8").splitlines() if line and not line.startswith("#")])
 def test_one_directive_changes_and_every_other_word_stays(case: str) -> None:
     """Changing one attribute gives exactly the new plan, or is refused with the reason."""
     text, change, expected = (part.strip() for part in case.split("::"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.cellcli.messages import always_prints
 from exacell.cellcli.statement import parse
+from tests.support.every import every
 
 ALWAYS = (
     "list cell", "list cell detail", "list cell attributes name,status", "list iormplan", "list physicaldisk",
@@ -24,13 +23,13 @@ MAYBE = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ALWAYS)
+@every(ALWAYS)
 def test_a_statement_that_always_prints(text: str) -> None:
     """What every cell has, what is named, and a change of something that is named: CellCLI prints it, a success or an error."""
     assert always_prints(parse(text))
 
 
-@pytest.mark.parametrize("text", MAYBE)
+@every(MAYBE)
 def test_a_statement_that_may_print_nothing(text: str) -> None:
     """Where there may be no object, no bytes are an answer: none."""
     assert not always_prints(parse(text))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import re
 from pathlib import Path
 
 import pytest
 
+from exacell.cellcli.nodes import List
 from exacell.cellcli.statement import parse
 from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.output.terminal import TerminalConsole
+from exacell.runner import Runner
 from exacell.transport.base import Capabilities
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD
 from tests.support.sessions import Session
@@ -63,3 +68,94 @@ def test_nothing_adds_to_an_iorm_plan(sign: str) -> None:
     ) as no:
         parse(f"alter iormplan dbplan{sign}=((name=SPOT,share=8))")
     assert "set iorm db=NAME share=8" in str(no.value.hint)
+
+
+SPREAD = [
+    ("list celldisk where diskType = flash disk", "list celldisk where diskType = 'flash disk'"),
+    (
+        "list physicaldisk where status=warning - poor performance detail",
+        "list physicaldisk where status='warning - poor performance'",
+    ),
+    (
+        "list griddisk where status != active and name like a b c attributes name",
+        "list griddisk where name like 'a b c'",
+    ),
+    ("alter cell comment=two words", "alter cell … comment='two words'"),
+    ("create griddisk all harddisk prefix=p, comment=two words, size=1g", "create griddisk … comment='two words'"),
+]
+
+
+@pytest.mark.parametrize(("statement", "whole"), SPREAD)
+def test_a_value_whose_quotes_are_gone_is_named(statement: str, whole: str) -> None:
+    """What a shell leaves of a quoted value of several words is refused with the value in quotes, here and in a shell; what is
+    advised is read as that value."""
+    with pytest.raises(StatementError) as told:
+        parse(statement)
+    spread = re.split(r" where | … ", whole)[1]
+    assert told.value.hint == (
+        f'a value of several words stands in quotes: {spread}; in a shell quote the whole: exacell "{whole}"'
+    )
+    read = parse(whole.replace("…", "").replace("griddisk  comment", "griddisk all harddisk prefix=p, comment"))
+    values = (
+        [f.value for f in read.filters]
+        if isinstance(read, List)
+        else [s.value for s in read.settings if s.attribute == "comment"]
+    )
+    assert [value.text for value in values] == [spread.split("'")[1]]
+
+
+@pytest.mark.parametrize(
+    "clause", ["where name = a", "WHERE size > 1G and status = active", "attributes name, size", "order by name"]
+)
+def test_a_clause_in_quotes_of_its_own_is_no_name(clause: str) -> None:
+    """Whoever quotes the condition alone is told to quote the whole, and not that no cell has a disk of that name."""
+    with pytest.raises(StatementError, match="quotes of its own, which make it a name") as told:
+        parse(f'list griddisk "{clause}"')
+    assert told.value.hint == f'in a shell quote the whole: exacell "list griddisk {clause}"'
+    parse(f"list griddisk {clause}")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "list griddisk where name = a wher b = c",  # A clause that is misspelt.
+        "list griddisk where name = 'a' b",
+        "list griddisk a b",
+        "list griddisk detail x",
+        "list griddisk where size > 3g, name = a",
+        "alter cell comment='a' b",
+        "alter cell x=1 y=2",
+        "drop griddisk a b",
+    ],
+)
+def test_quotes_are_advised_for_nothing_else(statement: str) -> None:
+    """Where the wrong word can't be the rest of a value nobody is told to quote something."""
+    with pytest.raises(StatementError) as told:
+        parse(statement)
+    assert "several words" not in told.value.hint
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "alter cell smtpPwd=welcome Hush1",
+        "create user joe password=welcome Hush1",
+        "alter cell smtpPwd=welcome Hush1, smtpPort=25",
+        "alter cell snmpUser=((name=a,authPassword=welcome Hush1))",
+        "create user joe password = welcome to Hush1",
+    ],
+)
+def test_the_rest_of_a_password_is_shown_by_no_refusal(tmp_path: Path, statement: str) -> None:
+    """A password whose quotes a shell took is masked whole in the error, its hint and what is written about it."""
+    rack = Session(tmp_path)
+    console = TerminalConsole(err=(said := io.StringIO()), stdin=io.StringIO())
+    rack.services.console = console
+    runner = Runner(rack.session, rack.services, console, out=(out := io.StringIO()), prefix="")
+    assert int(runner.run_text(statement)) == 2
+    shown = (
+        said.getvalue()
+        + out.getvalue()
+        + "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file())
+    )
+    assert "Hush1" not in shown and "welcome" not in shown and "exacell" not in out.getvalue()
+    assert "***" in said.getvalue()

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 from exacell.cellcli import reply
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.core.errors import ReplyError
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data" / "cellcli"
 LAYOUTS = sorted(path.name for path in DATA.glob("layout_*.txt"))
@@ -174,9 +175,7 @@ def test_cut_xml_is_an_error() -> None:
             reply.read_xml(text[:cut])
 
 
-@pytest.mark.parametrize(
-    "case", [line for line in (DATA / "messages.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
-)
+@every([line for line in (DATA / "messages.txt").read_text("utf-8").splitlines() if not line.startswith("#")])
 def test_messages_are_understood(case: str) -> None:
     """Each published message gives its success or its error, and other lines give neither."""
     line, _, told = case.partition("::")

@@ -9,6 +9,7 @@ import pytest
 
 from exacell.cellcli.schema import secrets
 from exacell.cellcli.secrets import MASK, holds_secret, is_secret_name, masked, masked_data, may_hold
+from tests.support.every import every
 
 HELD = {
     "alter cell smtpPwd=geheim": "alter cell smtpPwd=***",
@@ -58,7 +59,7 @@ NONE = (
 )
 
 
-@pytest.mark.parametrize("text", HELD)
+@every(HELD)
 def test_secrets_are_masked_and_nothing_else(text: str) -> None:
     """Of a statement, or of a text that carries some, everything should be left but the secrets."""
     assert masked(text) == HELD[text] and "heim" not in masked(text)

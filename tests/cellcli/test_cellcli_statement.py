@@ -30,6 +30,7 @@ from exacell.cellcli.schema import Kind, ObjectType, find_object, objects
 from exacell.cellcli.statement import columns, parse, render
 from exacell.cellcli.tokens import is_word, tokenize
 from exacell.core.errors import StatementError
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data" / "cellcli"
 
@@ -45,7 +46,7 @@ def lines(name: str) -> list[str]:
     return [line for line in (DATA / name).read_text("utf-8").splitlines() if line and not line.startswith("#")]
 
 
-@pytest.mark.parametrize("case", lines("statements.txt"))
+@every(lines("statements.txt"))
 def test_a_statement_is_read_and_written(case: str) -> None:
     """Each statement of the list is understood, has its canonical form, and that form means the same."""
     text, canonical = case.split(" => ")
@@ -54,7 +55,7 @@ def test_a_statement_is_read_and_written(case: str) -> None:
     assert parse(canonical) == statement
 
 
-@pytest.mark.parametrize("case", lines("refused.txt"))
+@every(lines("refused.txt"))
 def test_a_wrong_statement_is_pointed_at(case: str) -> None:
     """Each wrong line is refused at the marked place, with the rule and with the words that would fit."""
     marked, message, suggestions = (part.strip() for part in [*case.split("::"), ""][:3])
@@ -162,7 +163,7 @@ SIZES = {
 }
 
 
-@pytest.mark.parametrize(("condition", "fits"), SIZES.items())
+@every(SIZES.items())
 def test_a_size_is_compared_with_a_size(condition: str, fits: bool) -> None:
     """A number with a unit that CellCLI does not know is no size, and the error points at it; text in quotes is text."""
     text = f"list griddisk where {condition}"

@@ -7,14 +7,14 @@ from hypothesis import given, strategies as st
 
 from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
 from exacell.core.errors import StatementError
+from tests.support.every import every
 
 
 def texts(line: str) -> list[str]:
     return [token.text for token in tokenize(line)]
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
+@every(
     [
         ("list cell", ["list", "cell"]),
         ("a!=b ! = c>=d", ["a", "!=", "b", "!", "=", "c", ">=", "d"]),
@@ -32,7 +32,7 @@ def texts(line: str) -> list[str]:
         ("x --", ["x"]),
         ("a--b --c", ["a--b", "--c"]),
         ("\t \r\n", []),
-    ],
+    ]
 )
 def test_lines_are_cut_by_cellclis_rules(line: str, expected: list[str]) -> None:
     """Words, strings, operators, comments and joined lines are told apart as CellCLI does."""

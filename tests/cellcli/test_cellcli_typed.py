@@ -6,10 +6,10 @@ import pytest
 
 from exacell.cellcli.reply import typed_value, values
 from exacell.cellcli.schema import Kind
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "expected"),
+@every(
     [
         ("364.75G", Kind.SIZE, 391647330304),
         ("0", Kind.SIZE, 0),
@@ -33,7 +33,7 @@ from exacell.cellcli.schema import Kind
         ("", Kind.SIZE, None),
         ("", Kind.LIST, None),
         ("", Kind.STRING, None),
-    ],
+    ]
 )
 def test_a_text_becomes_what_its_kind_says(text: str, kind: Kind, expected: object) -> None:
     """Sizes are integer bytes, empty texts None, and what is not of its kind stays text."""

@@ -11,6 +11,7 @@ from exacell.cellcli.framing import command
 from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse
 from exacell.core.errors import StatementError
+from tests.support.every import every
 
 
 def test_a_statement_is_one_argument() -> None:
@@ -47,8 +48,7 @@ def test_no_character_means_anything_to_the_shell(text: str) -> None:
     assert shlex.split(command([f"x{text}"])) == ["cellcli", "-e", f"x{text}".strip()]
 
 
-@pytest.mark.parametrize(
-    ("text", "release", "expected"),
+@every(
     [
         ("list flashcache", "11.2.2.3", []),
         ("list flashlog", "11.2.2.3", ["FLASHLOG exists from release 11.2.2.4 on; the cell runs 11.2.2.3"]),
@@ -63,7 +63,7 @@ def test_no_character_means_anything_to_the_shell(text: str) -> None:
         ("alter cell disable services egs", "24.1", ["ALTER CELL DISABLE SERVICES exists from release 25.1"]),
         ("list celldisk where flushstatus=null", "11.2.3.1", ["CELLDISK flushStatus exists from release 11.2.3.2.0"]),
         ("calibrate force", "11.2.3.1", []),
-    ],
+    ]
 )
 def test_what_a_release_does_not_know_is_named(text: str, release: str, expected: list[str]) -> None:
     """Objects, attributes, clauses and actions of other releases are named with the release that matters."""

@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from exacell.cellcli import framing
 from exacell.cellcli.framing import TEMPLATES, Framer, Marker, Probe, can_be_fed
 from exacell.core.errors import ReplyError
+from tests.support.every import every
 
 PROBE_NAMES = [f"probe{number}" for number in range(2 * len(TEMPLATES))]
 TEXT = st.binary(max_size=200) | st.sampled_from(
@@ -173,7 +174,7 @@ def test_reads_can_be_fed(statement: str) -> None:
     assert can_be_fed(statement)
 
 
-@pytest.mark.parametrize("statement", NOT_FED)
+@every(NOT_FED)
 def test_nothing_else_can_be_fed(statement: str) -> None:
     """It should never feed what changes something, asks for more lines, or is several statements."""
     assert not can_be_fed(statement)

@@ -52,6 +52,10 @@ CASES = {
     "quarantine": ("drop quarantine 11 -n", "1"),
     "threshold": ("drop threshold db_io_rq_sm_sec.SPOTT", "DB_IO_RQ_SM_SEC.SPOT"),
     "threshold of a change": ("alter threshold db_io_rq_sm_sec.SPOTT critical=9 -n", "DB_IO_RQ_SM_SEC.SPOT"),
+    "listed cell disk": ("list celldisk FD_01_exa1cell02", "FD_01_exa1cel02"),
+    "listed grid disk": ("on exa1cel03 list griddisk RECO_CD_1_exa1cel03", "RECO_CD_01_exa1cel03"),
+    "listed LUN": ("on exa1cel01 list lun 0_111", "0_11"),
+    "listed physical disk": ("list physicaldisk FLASH_1_11", "FLASH_1_1"),
     "attribute": ("list cell attributes nmae", "name"),
 }
 

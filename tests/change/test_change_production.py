@@ -20,13 +20,15 @@ from exacell.language.words import split_words
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import prompt_fragments
 from exacell.runner import Runner
+from exacell.session import recognition
 from exacell.session.services import Services
 from exacell.session.state import Options
 from exacell.session.store import Store, StoreError
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.base import FleetResult, Judgement, Pair, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.exchange import wait_until_ours
 from exacell.transport.rack_transport import RackTransport
 from exacell.transport.ssh.hostkeys import KnownHosts
+from tests.support.patience import LONG_S
 from tests.support.sessions import Session, TableTransport
 
 CONFIG = """
@@ -407,6 +409,42 @@ def test_a_production_rack_is_remembered_when_it_is_used(tmp_path: Path) -> None
     assert desk.store.identities(["prod"])["prod", "exa1cel02"] == identity("NK2", "PI2", "10.0.0.2:22")
 
 
+def test_the_address_of_a_host_that_was_not_selected_counts(tmp_path: Path) -> None:
+    """A cell of a production rack that nobody connected to, and known_hosts has not, is known again by its address, from any
+    rack; once its key is known that decides."""
+    who = {"exa1cel01": identity("PK1", "PI1"), "exa1cel02": identity("PK2", "PI2", "10.0.0.2:22")}
+    prod = on_prod(tmp_path, who)
+    prod.say("on exa1cel01 sh uptime")
+    prod.services.close()
+    assert prod.store.identities(["prod"])["prod", "exa1cel02"] == identity("", "", "10.0.0.2:22")
+    for number, one in enumerate((identity("", "", "10.0.0.2:22"), identity("LK1", "LI1", "10.0.0.2:22"))):
+        lab = Desk(tmp_path, {"c1": one, "c2": OTHER})
+        with pytest.raises(RefusedError, match="c1 is its exa1cel02, same address and port"):
+            lab.say(f"on c1 sh --accept-opaque -y touch /tmp/{number}")
+        assert lab.written == []
+    prod.say("on exa1cel02 sh uptime")
+    prod.services.close()
+    assert prod.store.identities(["prod"])["prod", "exa1cel02"].keys == {"PK2"}
+    Desk(tmp_path, {"c1": one, "c2": OTHER}).say("on c1 sh --accept-opaque -y touch /tmp/x")
+
+
+def test_a_resolver_that_does_not_answer_delays_nobody_for_long(tmp_path: Path, monkeypatch: Any) -> None:
+    """Addresses that are only remembered are waited for together and a short time; what is not known then is not remembered."""
+    monkeypatch.setattr(recognition, "RESOLVED_S", 0.2)
+    prod, over = on_prod(tmp_path, {"exa1cel01": identity("PK1", "PI1")}), threading.Event()
+    shows = prod.transport.shows
+
+    def slow(target: str, *, addresses: bool = False) -> Identity:
+        if addresses and target == "exa1cel02":
+            over.wait(LONG_S)
+        return shows(target, addresses=addresses)
+
+    prod.transport.shows = slow  # type: ignore[method-assign]
+    prod.say("on exa1cel01 sh uptime")
+    assert not over.is_set() and ("prod", "exa1cel02") not in prod.store.identities(["prod"])
+    over.set()
+
+
 def test_refresh_asks_all_of_its_hosts(tmp_path: Path) -> None:
     """refresh on a production rack replaces all that was known of the hosts that answer."""
     who = {"exa1cel01": identity("NK1", ""), "exa1db01": identity("NK9", "", "10.0.0.8:22")}
@@ -441,3 +479,147 @@ def test_an_emulated_hosts_id_counts_for_nothing(tmp_path: Path) -> None:
     prod = on_prod(tmp_path / "p", {"exa1cel01": identity(mark, "PI7")})
     prod.say("refresh")
     assert prod.store.identities(["prod"])["prod", "exa1cel01"] == identity(mark)
+
+
+# -- who is asked, and what stands ---------------------------------------------------------------------------------------
+
+
+def test_nobody_is_asked_where_no_other_production_rack_is_known(tmp_path: Path) -> None:
+    """No connection is made where nothing is known of a production rack, where none is another one, and for no target."""
+    (tmp_path / "new").mkdir()
+    desk = Desk(tmp_path / "new", {"c1": OTHER})
+    with sqlite3.connect(tmp_path / "new" / "store.db") as connection:
+        connection.execute("delete from identity")
+    desk.services.recognition.recognise(["c1", "d1"])
+    (tmp_path / "own").mkdir()
+    own = Desk(tmp_path / "own", {"exa1cel01": identity("PK1")}, rack="prod")
+    racks = {name: rack for name, rack in own.session.config.racks.items() if name != "bank"}
+    own.session.config = replace(own.session.config, racks=racks)
+    own.services.recognition.recognise(["exa1cel01"])
+    none = Desk(tmp_path, {"c1": OTHER})
+    none.services.recognition.recognise(["", ""])
+    assert (desk.transport.met, own.transport.met, none.transport.met) == (set(), set(), set())
+
+
+def test_each_kind_of_host_is_asked_in_its_own_way(tmp_path: Path) -> None:
+    """A cell is asked for its id, a node of an ASM cluster and any other host log in, each with its own login, and once."""
+    desk = Desk(tmp_path, {"c1": OTHER, "d1": identity("LK9")})
+    rack = desk.session.need_rack()
+    asked: list[tuple[tuple[str, ...], Role]] = []
+    logins = desk.transport.logins
+
+    def noted(targets: Sequence[str], role: Role) -> FleetResult:
+        asked.append((tuple(targets), role))
+        return logins(targets, role)
+
+    desk.transport.logins = noted  # type: ignore[method-assign]
+    for _ in range(2):
+        desk.services.recognition.recognise(["c1", "d1"])
+    desk.session.rack = replace(rack, asm={}, dbnodes=("d1", "d2"))
+    desk.transport.who["d2"] = identity("PK9")
+    desk.services.recognition.recognise(["d1", "d2"])
+    assert asked == [(("d1",), Role.ASM_READ), (("d2",), Role.HOST_READ)]
+    assert desk.session.owners.keys() == {"d2"}
+    assert {request.target for request in desk.found.answers.asked if "releaseversion" in request.command.lower()} <= {
+        "c1"
+    }
+
+
+def test_who_showed_nothing_is_asked_again(tmp_path: Path) -> None:
+    """A host that did not answer is none of prod's only until it does."""
+    desk = Desk(tmp_path, {})
+    desk.services.recognition.recognise(["d1"])
+    assert desk.session.owners == {}
+    desk.transport.met.clear()
+    desk.transport.who["d1"] = identity("PK9")
+    desk.services.recognition.recognise(["d1"])
+    assert desk.session.owners.keys() == {"d1"}
+
+
+def test_the_resolver_is_asked_for_those_alone_whom_nothing_else_tells(tmp_path: Path) -> None:
+    """Where keys can be compared, or the owner is known, no address is looked up."""
+    desk = Desk(tmp_path, {"c1": OTHER, "c2": identity("PK1")})
+    desk.store.keep_identities("prod", {"exa1cel01": identity("PK1", "PI1")})
+    looked: list[str] = []
+    shows = desk.transport.shows
+
+    def noted(target: str, *, addresses: bool = False) -> Identity:
+        looked.extend([target] if addresses else [])
+        return shows(target, addresses=addresses)
+
+    desk.transport.shows = noted  # type: ignore[method-assign]
+    desk.services.recognition.recognise(["c1", "c2"])
+    assert looked == [] and desk.session.owners.keys() == {"c2"}
+
+
+def test_a_cell_known_by_its_id_stays_closed_whatever_key_it_shows(tmp_path: Path) -> None:
+    """The last question right before a change leaves looks at the key, and forgets nothing that the id told."""
+    desk = Desk(tmp_path, {"c1": identity("LK1", "PI1"), "c2": OTHER})
+    desk.services.recognition.recognise(["c1", "c2"])
+    for _ in range(2):
+        assert "rack prod" in desk.services.recognition.why_not("c1")
+    assert desk.services.recognition.why_not("c2") == ""
+
+
+def test_the_gate_asks_for_changes_alone(tmp_path: Path) -> None:
+    """A read of a cell that is known to be prod's goes on; a statement upon a look is asked as any other change."""
+    desk = Desk(tmp_path, {"c1": identity("PK1"), "c2": OTHER})
+    desk.services.recognition.recognise(["c1"])
+    read = desk.transport.run([Request(target="c1", command="uptime", role=Role.READ)]).replies["c1"]
+    assert read.state is State.OK
+    pair = Pair(
+        program="cellcli", look="", whole=bool, judge=lambda text: Judgement(), statement="drop", ours=lambda: ""
+    )  # fmt: skip
+    (gated,) = desk.transport._gated([Request(target="c1", command="x", role=Role.WRITE, pair=pair)])
+    assert gated.pair is not None and "rack prod" in str(gated.pair.ours())
+
+
+def test_an_emulated_rack_of_another_home_is_one_too(tmp_path: Path) -> None:
+    """The hosts of a rack that the configuration calls emulated count by their keys alone if its folder is an emulator's."""
+    key = "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"
+    place = tmp_path / "away"
+    (place / "hosts").mkdir(parents=True)
+    (place / "known_hosts").write_text(f"c1 ssh-ed25519 {key}\n")
+    (mark,) = KnownHosts.read([place / "known_hosts"]).fingerprints
+    for emulated, whole, owned in ((True, True, False), (False, True, True), (True, False, True)):
+        desk = Desk(tmp_path, {"c1": identity(mark, "PI1")})
+        if not whole:
+            (place / "hosts").rmdir()
+        other = replace(desk.session.need_rack(), name="far", emulated=emulated, ssh_config=place / "ssh_config")
+        desk.session.config = replace(desk.session.config, racks={**desk.session.config.racks, "far": other})
+        desk.services.recognition.recognise(["c1"])
+        assert ("c1" in desk.session.owners) is owned, (emulated, whole)
+
+
+def test_nothing_is_remembered_of_a_rack_that_is_no_production_rack(tmp_path: Path) -> None:
+    """What hosts of lab show is judged, and not kept; nor is what a rack shows that the configuration has not."""
+    desk = Desk(tmp_path, {"c1": OTHER})
+    desk.say("on c1 sh uptime")
+    desk.services.close()
+    assert desk.store.identities(["lab"]) == {}
+    desk.session.rack = replace(desk.session.need_rack(), name="typed", production=True)
+    desk.transport.met.add("c1")
+    desk.services.transport.logins(["c1"], Role.READ)
+    desk.services.recognition.note()
+    assert desk.store.identities(["typed"]) == {}
+
+
+def test_refresh_keeps_what_is_known_of_those_who_are_away(tmp_path: Path) -> None:
+    """What is not shown anew stands: a host that is away as a whole, and of one that answers its key, or its address."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("", "NI1"), "exa1db01": identity("PK9", "", "10.9.0.9:22")})
+    desk.store.keep_identities("prod", {"exa1cel02": identity("PK2", "PI2", "10.0.0.2:22")})
+    desk.say("refresh")
+    kept = desk.store.identities(["prod"])
+    assert kept["prod", "exa1cel02"] == identity("PK2", "PI2", "10.0.0.2:22")
+    assert kept["prod", "exa1db01"] == identity("PK9", "", "10.9.0.9:22")
+
+
+def test_what_a_statement_shows_takes_nothing_away(tmp_path: Path) -> None:
+    """A host of which less is seen this time keeps its key and its address, and one without an address is not kept as nothing."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("", "NI1")})
+    desk.services.fleet.greet(["exa1cel01"])
+    desk.services.close()
+    kept = desk.store.identities(["prod"])
+    assert kept["prod", "exa1cel01"] == identity("PK1", "NI1", "10.0.0.1:22")
+    assert ("prod", "exa1cel02") not in kept
+    assert kept["prod", "exa1db01"] == PROD["exa1db01"]

@@ -20,6 +20,7 @@ from exacell.session.request import Request as Asking
 from exacell.session.services import Services
 from exacell.session.state import Options
 from exacell.transport.base import FleetResult, Request
+from tests.support.every import every
 from tests.support.sessions import Asked as Person, parsed
 from tests.support.worlds import Wall, WorldTransport, new_world, session_on
 
@@ -273,8 +274,7 @@ TOMORROW = (datetime.now().astimezone() + timedelta(days=1)).replace(second=0, m
 EARLY, LATE = (moment.isoformat(timespec="minutes") for moment in (TOMORROW, TOMORROW + timedelta(hours=1)))
 
 
-@pytest.mark.parametrize(
-    ("outer", "flags", "expected"),
+@every(
     [
         ({}, {}, {}),
         ({"pause": 60.0}, {}, {"pause": 60.0}),
@@ -291,7 +291,7 @@ EARLY, LATE = (moment.isoformat(timespec="minutes") for moment in (TOMORROW, TOM
         ({}, {"not-after": LATE}, {"not_after": LATE}),
         ({"not_after": LATE}, {"not-after": EARLY}, {"not_after": EARLY}),
         ({"not_after": EARLY}, {"not-after": LATE}, {"not_after": EARLY}),
-    ],
+    ]
 )
 def test_a_line_that_runs_a_recipe_has_its_own_say(
     outer: Mapping[str, Any], flags: Mapping[str, Any], expected: Mapping[str, Any]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.options import DcliExit, read_ssh_options
+from exacell.change.here import note_config
 from exacell.cli import main
 from exacell.core.errors import ConfigError
 from exacell.journal.record import Journal
@@ -278,3 +279,62 @@ def test_a_file_that_stays_is_told_with_the_reason(on: str, why: str, tmp_path: 
     door.run("show settings > {old}")
     said = " ".join(door.err.getvalue().split())
     assert why in said and ("-m was given" in said) is (on == "monitor")
+
+
+def rows_of(door: Door) -> list[Entry]:
+    journal = door.found.services.journal
+    return journal.entries() if journal.exists else []
+
+
+def given(door: Door, flags: dict[str, Any]) -> None:
+    session = door.found.session
+    session.options = replace(session.options, flags={**session.options.flags, **flags})
+
+
+@pytest.mark.parametrize("by", ["typed", "file"])
+def test_n_journals_nothing(by: str, tmp_path: Path) -> None:
+    """-n runs no program of this machine and leaves no row, wherever the line stands."""
+    door = Door(tmp_path, by, "lab", accept=True)
+    given(door, {"dry-run": True})
+    door.run("host touch {ran}")
+    door.run("set pager {ran}")
+    assert rows_of(door) == [] and not door.ran
+
+
+def test_the_rows_say_why_and_of_which_rack(tmp_path: Path) -> None:
+    """What passes the door, or does not, stands in the journal with reason, ticket and rack, or without one."""
+    door = Door(tmp_path, "typed", "production")
+    given(door, {"reason": "disk swap", "ticket": "CHG1"})
+    assert door.run("host touch {ran}") == 2
+    (refused,) = rows_of(door)
+    assert (refused.rack, refused.kind) == ("r", "refused")
+    assert (refused.body["reason"], refused.body["ticket"]) == ("disk swap", "CHG1")
+    (tmp_path / "none").mkdir()
+    nowhere = Door(tmp_path / "none", "file", "lab")
+    nowhere.found.session.rack = None
+    assert nowhere.run("host touch {ran}") == 2 and not nowhere.ran
+    given(nowhere, {"accept-opaque": True})
+    assert nowhere.run("host touch {ran}") == 0 and nowhere.ran
+    rows = rows_of(nowhere)
+    assert {row.rack for row in rows} == {""} and rows[0].kind == "refused"
+    assert {row.body["reason"] for row in rows if "reason" in row.body} == {""}
+
+
+@pytest.mark.parametrize(
+    ("by", "on", "hint"), [("typed", "lab", False), ("file", "lab", True), ("typed", "production", True)]
+)
+def test_a_pager_is_offered_where_it_is_refused(by: str, on: str, hint: bool, tmp_path: Path) -> None:
+    """Who may not set a program of his own is told what pages; who may is not."""
+    door = Door(tmp_path, by, on)
+    code = door.run("set pager {ran}")
+    assert (code == 2, "set pager on" in door.err.getvalue()) == (hint, hint)
+
+
+@pytest.mark.parametrize(("on", "noted"), [("lab", True), ("monitor", False), ("production", False), ("", True)])
+def test_an_ssh_config_is_journalled_where_its_programs_may_start(on: str, noted: bool, tmp_path: Path) -> None:
+    """A named file with programs leaves a row only where one of them may be started, also without a rack."""
+    door = Door(tmp_path, "typed", on or "lab")
+    if not on:
+        door.found.session.rack = None
+    note_config(door.found.session, door.found.services, str(tmp_path / "cfg"))
+    assert bool(rows_of(door)) is noted

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.core.belonging import Identity, Owner, comparable, owner_of
+from tests.support.every import every
 
 
 def shown(keys: str = "", told: str = "", addresses: str = "") -> Identity:
@@ -40,7 +39,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("one", "expected"), CASES)
+@every(CASES)
 def test_a_host_is_known_again(one: Identity, expected: tuple[str, str, str] | None) -> None:
     """An equal host key or id decides; an address does only between hosts that have neither in common; a name never does."""
     found = owner_of("cel01", one, KNOWN)

@@ -54,3 +54,18 @@ def test_pytest_sees_a_test_without_arguments() -> None:
 
     made = every([1])(judged)
     assert (made.__name__, made.__doc__, hasattr(made, "__wrapped__")) == ("judged", "Hold.", False)
+
+
+def test_a_case_that_is_left_out_leaves_out_no_other() -> None:
+    """A case that asks to be skipped is told, and those after it are judged."""
+    judged = []
+
+    @every([1, 2, 3])
+    def left_out(case: int) -> None:
+        judged.append(case)
+        if case == 2:
+            pytest.skip("not here")
+
+    with pytest.raises(AssertionError, match="1 of 3:\n2: it was left out: not here"):
+        left_out()
+    assert judged == [1, 2, 3]

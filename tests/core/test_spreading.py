@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import combinations, groupby
 from pathlib import Path
 
 import pytest
 
-from tests.support.spreading import LONG, spread
+from tests.support.spreading import LONG, TOGETHER, spread
 
 ITEMS = [
     *(f"tests/plan/test_a.py::{n}" for n in range(40)),
@@ -23,9 +23,11 @@ def _module(item: str) -> str:
 
 
 def test_what_takes_long_is_there() -> None:
-    """Each part of a path that is said to take long is one of a module of tests."""
+    """Each part of a path that is said to take long, or to stand with others, is one of a module of tests; a part that is in
+    another one stands after it, which would have nothing to say otherwise."""
     paths = [path.as_posix() for path in Path(__file__).parents[1].rglob("test_*.py")]
-    assert [part for part in LONG if not any(part in path for path in paths)] == []
+    assert [part for part in (*LONG, *TOGETHER) if not any(part in path for path in paths)] == []
+    assert [(one, two) for one, two in combinations(LONG, 2) if one in two] == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 4, 7, 100])
@@ -49,3 +51,14 @@ def test_each_part_begins_with_what_takes_long() -> None:
     assert next(part for part in parts if part[0] == second)[1] == "tests/e2e/test_d.py"
     short = [item for item in ordered if "e2e" not in item and "faults" not in item]
     assert short == [item for item in ITEMS if item in short]
+
+
+def test_what_shares_its_set_up_stands_together() -> None:
+    """Modules that parse the whole package are one worker's, wherever the order had them."""
+    texts = [f"tests{part}{'' if 'test_' in part else 'test_x'}.py::{n}" for part in TOGETHER for n in range(3)]
+    mixed = [*ITEMS[:40], *texts[:3], *ITEMS[40:], *texts[3:]]
+    ordered = spread(mixed, 2, module=_module)
+    places = [ordered.index(text) for text in texts]
+    assert places == list(range(places[0], places[0] + len(texts))) and ordered != mixed
+    half = len(mixed) // 2
+    assert {place < half for place in places} == {True}

@@ -9,9 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import pytest
-
 from exacell.core import values
+from tests.support.every import every
 
 Decorator = Callable[..., Any]
 
@@ -123,7 +122,7 @@ def outcome(work: Callable[[], Any]) -> Any:
         return type(error).__name__, str(error)
 
 
-@pytest.mark.parametrize(("name", "args", "kwargs"), MADE)
+@every(MADE)
 def test_values_behave_alike(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """A value made by either decorator shows, compares, hashes, copies and refuses to change in the same words."""
     seen = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -59,10 +60,29 @@ LOOKS = (
 """What shows that a rack is as it was."""
 
 
-def state(program: InProcess) -> list[list[dict[str, object]]]:
+State = list[list[dict[str, object]]]
+
+
+def state(program: InProcess) -> State:
     """Return what the rack says of what verbs change."""
     found = [program.ok("-r", "t1", "-o", "json", look).records for look in LOOKS]
     return [[{key: row[key] for key in row if key not in ("freeMb", "usableMb")} for row in rows] for rows in found]
+
+
+@pytest.fixture(scope="module")
+def seen() -> list[State]:
+    """What the last test saw of the module's rack at its end, where nothing has been done there since; empty otherwise."""
+    return []
+
+
+@contextmanager
+def as_before(program: InProcess, seen: list[State]) -> Iterator[None]:
+    """Hold that a rack is afterwards as it was before; what a test sees at its end is what the next one begins with."""
+    before = seen.pop() if seen else state(program)
+    yield
+    after = state(program)
+    assert after == before
+    seen.append(after)
 
 
 def test_every_verb_has_its_place() -> None:
@@ -73,32 +93,29 @@ def test_every_verb_has_its_place() -> None:
 
 
 @pytest.mark.parametrize("story", TAKEN_BACK, ids=lambda story: story[-1])
-def test_undo_takes_a_verb_back(inside: InProcess, story: tuple[str, ...]) -> None:
+def test_undo_takes_a_verb_back(inside: InProcess, seen: list[State], story: tuple[str, ...]) -> None:
     """Each statement changes something on the cells, and undone one by one they leave the rack as before."""
-    before = state(inside)
-    for statement in story:
-        assert "nothing to do" not in inside.ok("-r", "t1", f"{statement} -y").err
-    for _ in story:
-        inside.ok("-r", "t1", "undo -y")
-    assert state(inside) == before
+    with as_before(inside, seen):
+        for statement in story:
+            assert "nothing to do" not in inside.ok("-r", "t1", f"{statement} -y").err
+        for _ in story:
+            inside.ok("-r", "t1", "undo -y")
 
 
 @pytest.mark.parametrize("story", BY_ITSELF, ids=lambda story: story[-1])
-def test_verbs_leave_everything_as_it_was(inside: InProcess, story: tuple[str, ...]) -> None:
+def test_verbs_leave_everything_as_it_was(inside: InProcess, seen: list[State], story: tuple[str, ...]) -> None:
     """The statements end well, and the rack is as it was before the first."""
-    before = state(inside)
-    for statement in story:
-        inside.ok("-r", "t1", f"{statement} -y")
-    assert state(inside) == before
+    with as_before(inside, seen):
+        for statement in story:
+            inside.ok("-r", "t1", f"{statement} -y")
 
 
-def test_an_experiment_gives_its_factor_back(shared: InProcess) -> None:
-    """Two runs of a second are no verdict, which is said; the flash log is on again."""
-    before = state(shared)[0]
+def test_an_experiment_gives_its_factor_back(shared: InProcess, seen: list[State]) -> None:
+    """Two runs of a second are no verdict, which is said; the flash log is on again, and the rest as it was."""
     words = "experiment factor=flashlog levels=on,off db=SPOT blocks=1 aa=0 seed=24 for=1s -y"
-    done = shared("-r", "t1", words)
-    assert done.code == 0 and "Not enough data" in done.out + done.err
-    assert state(shared)[0] == before
+    with as_before(shared, seen):
+        done = shared("-r", "t1", words)
+        assert done.code == 0 and "Not enough data" in done.out + done.err
 
 
 @pytest.mark.parametrize(
@@ -114,8 +131,9 @@ def test_a_cache_in_memory_is_flushed(alone: InProcess, options: tuple[str, ...]
     alone.ok("-r", "t1", f"{statement} -y")
 
 
-def test_an_alert_is_acknowledged(inside: InProcess, fault: Callable[..., None]) -> None:
+def test_an_alert_is_acknowledged(inside: InProcess, seen: list[State], fault: Callable[..., None]) -> None:
     """The alert of a failed disk is examined by who said so, and a package for support is made beside it."""
+    seen.clear()
     fault("exa1cel02", "flash-disk")
     alerts = inside("-r", "t1", "-o", "json", "on exa1cel02 list alerthistory attributes name").records
     inside.ok("-r", "t1", f"on exa1cel02 ack alert {alerts[0]['name']} -y")

@@ -25,6 +25,7 @@ from exacell.plan.model import Plan, Stage, Step
 from exacell.session.request import Request
 from exacell.transport.capabilities import DCLI, SSH
 from tests.plan.plan_factory import grid
+from tests.support.every import every
 from tests.support.sessions import Session
 
 USED = grid("CD_00_c", size=1)
@@ -45,7 +46,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "away"), CHANGES)
+@every(CHANGES)
 def test_what_a_script_leaves_behind(changes: str, away: bool) -> None:
     """A script whose last word on grid disks or CELLSRV takes them away leaves the cell without its disks."""
 
@@ -256,7 +257,7 @@ SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fact", "texts", "said"), SCRIPTS)
+@every(SCRIPTS)
 def test_each_change_is_judged_behind_those_before_it(fact: CellFacts, texts: tuple[str, ...], said: str) -> None:
     """A script is judged line by line, each by what the lines before it leave: DROP, mode, CREATE may follow each other."""
     made = group(facts={"c1": fact})

@@ -11,6 +11,7 @@ from exacell.change.dcli.options import (
     option_list,
     parse_dcli,
 )
+from tests.support.every import every
 
 PARSED = {
     "-c a,b hostname": {"hosts": ("a,b",), "words": ("hostname",)},
@@ -34,7 +35,7 @@ PARSED = {
 }
 
 
-@pytest.mark.parametrize("text", PARSED)
+@every(PARSED)
 def test_words_mean_what_they_mean_to_dcli(text: str) -> None:
     """Prefixes, glued values, clusters and repeated options should be read as optparse reads them."""
     found = parse_dcli(text.split())
@@ -96,7 +97,7 @@ ORDER = [
 ]
 
 
-@pytest.mark.parametrize(("text", "part"), ORDER)
+@every(ORDER)
 def test_wrong_combinations_are_found_in_dclis_order(text: str, part: str) -> None:
     """The first broken rule in dcli's order should be told, with the whole option list on standard output."""
     with pytest.raises(DcliExit) as end:

@@ -118,6 +118,57 @@ def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch:
     assert rack.say("dcli -c c1 hostname").exit_code is ExitCode.DONE
 
 
+KEYS = {
+    "-k": "your public key is added to authorized_keys of celladmin",
+    "-k hostname": "dcli --unkey takes it away",
+    "--key-with-one-password": "is added",
+    "--unkey": "who logs in with it alone can't any more",
+    "-x {0}/some.sh": "some.sh is copied to the home directory and stays there",
+    "-k -l oracle": "authorized_keys of oracle",
+}
+
+
+@pytest.mark.parametrize("words", KEYS)
+def test_what_stays_on_a_production_racks_cells_is_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    """A key or a file that stays there is shown and asked for on a production rack, also by -n; it is journalled with its end,
+    and so is its refusal while the rack is read-only. Elsewhere it goes as dcli's does."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_rsa.pub").write_text("ssh-rsa AAAAtest me@here\n")
+    text = f"dcli -c c1 {words.format(tmp_path)}"
+    rack = opened(tmp_path, production=True)
+    rack.console.answer, said = None, rack.console.said
+    rack.answers.rules[:] = [("releaseversion", lambda cell: f"\t {cell}\t 19.3.0\n")]
+    rack.session.options = Options()
+
+    def changing() -> list[str]:
+        return [request.command for request in rack.answers.asked if request.role.changes]
+
+    rack.session.read_only = True
+    with pytest.raises(RefusedError, match="read-only"):
+        rack.say(text)
+    assert [(row.kind, row.body["statement"]) for row in rack.services.journal.entries()] == [("refused", text)]
+    rack.session.read_only = False
+    with pytest.raises(RefusedError, match="there is no terminal for the question"):
+        rack.say(text)
+    assert KEYS[words] in "\n".join(said)
+    rack.session.options = Options(flags={"dry-run": True})
+    said.clear()
+    assert rack.say(text).exit_code is ExitCode.DONE and KEYS[words] in "\n".join(said)
+    assert changing() == [] and len(rack.services.journal.entries()) == 1
+    rack.session.options = Options(flags={"yes": True})
+    assert rack.say(text).exit_code is ExitCode.DONE and changing()
+    kinds = [row.kind for row in rack.services.journal.entries()]
+    assert kinds[1:2] == ["plan"] and {"intent", "outcome", "end"} <= set(kinds)
+    (tmp_path / "lab").mkdir()
+    lab = opened(tmp_path / "lab")
+    lab.answers.rules[:] = rack.answers.rules
+    lab.session.options = Options()
+    assert lab.say(text).exit_code is ExitCode.DONE
+
+
 @pytest.mark.parametrize(
     ("production", "chosen", "refused"), [(False, False, False), (True, False, False), (False, True, True)]
 )

@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from exacell.change.clocks import against_clocks
 from exacell.change.dcli.leaving import Leaving
-from exacell.change.dcli.verdict import Judgement, agree, single_change, stale_by_then
+from exacell.change.dcli.sequence import plans_in_order
+from exacell.change.dcli.verdict import Judgement, agree, facts_for, single_change, stale_by_then
 from exacell.opaque.scan import command_findings
+from exacell.plan.facts import build
 from exacell.plan.model import Check, Plan, Stage, Step
+from tests.support.every import every
 
 ALONE = [
     ("cellcli -e drop flashcache", "drop flashcache"),
@@ -42,7 +46,7 @@ def test_one_change_is_known(text: str, statement: str) -> None:
     assert single_change(text) == statement
 
 
-@pytest.mark.parametrize(("text", "why"), OTHERS)
+@every(OTHERS)
 def test_anything_else_is_not_one_change(text: str, why: str) -> None:
     """A command in which something else stands, or nothing can go stale, is not."""
     assert single_change(text) == "", why
@@ -124,6 +128,56 @@ def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
     assert (asked == [plain]) is stopped and asked[0]
 
 
+DISK = {
+    "name": "DATA_CD_00_c1", "cellDisk": "CD_00_c1", "diskType": "HardDisk", "size": "1073741824", "status": "active",
+    "asmDiskGroupName": "DATA", "asmModeStatus": "ONLINE", "asmDeactivationOutcome": "Yes",
+}  # fmt: skip
+CELL = {"name": "c1", "releaseVersion": "19.3.2.0.0", "cellsrvStatus": "running", "flashCacheMode": "writethrough"}
+
+
+@pytest.mark.usefixtures("ours")
+@pytest.mark.parametrize(
+    ("before", "now", "why"),
+    [
+        ("3.6h", "3.6h", ""),
+        ("3.6h", "5m", "disk_repair_time of DATA is 5m"),
+        ("3.6h", "", "exacell can't find out when ASM drops the disks"),
+        ("", "", ""),
+    ],
+)
+def test_asms_clocks_are_read_once_more_for_each_target(
+    monkeypatch: pytest.MonkeyPatch, before: str, now: str, why: str
+) -> None:
+    """Right before a restart in a text leaves for its cell it is held against ASM's clocks as they are then; what was judged
+    with one that could not be read goes on without."""
+    told = [before]
+
+    def asm(*_: object) -> Any:
+        times = {"disk_repair_time": told[0], "failgroup_repair_time": "24h"}
+        disk = SimpleNamespace(grid_disk="DATA_CD_00_c1", name="", failgroup="C1", mode="ONLINE")
+        group = SimpleNamespace(name="DATA", attributes=times, compatible_asm="19.0.0.0.0")
+        return [SimpleNamespace(groups=[group], members=lambda _: [disk])], []
+
+    def gather(_fleet: object, _query: object, needed: tuple[str, ...], *_: object, **__: object) -> Any:
+        rows = {"griddisk": (DISK,), "cell": (CELL,)}
+        return {"c1": build("c1", needed, [rows.get(text.split()[1], ()) for text in needed])}, {}
+
+    monkeypatch.setattr("exacell.change.clocks.asm_facts", asm)
+    monkeypatch.setattr("exacell.change.dcli.leaving.facts_with_cellsrv_stopped", lambda *_: ())
+    monkeypatch.setattr("exacell.change.dcli.leaving.gather", gather)
+    monkeypatch.setattr("exacell.change.dcli.leaving.with_asm_sizes", lambda session, services, facts, _: facts)
+    monkeypatch.setattr("exacell.change.dcli.leaving.Prober.cells", lambda *_: {})
+    changes = tuple(command_findings("cellcli -e alter cell restart services cellsrv").changes)
+    group = _group(fleet=SimpleNamespace(query=print))
+    group.request = SimpleNamespace(read_timeout=1.0)
+    facts, _ = gather(None, None, facts_for(changes))
+    plans = plans_in_order("r", facts, changes, accepted=(), headers=None)
+    held = tuple(against_clocks(group.session, group.services, group.request, plan, facts) for plan in plans)
+    told[0] = now
+    said = Leaving(group=group, judgement=Judgement(changes=changes, plans=held)).why_not("c1")
+    assert why in said and bool(said) is bool(why)
+
+
 @pytest.mark.parametrize(("login", "chosen"), [("x", [""]), ("joe", ["joe"]), ("cellmonitor", [])])
 def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
     monkeypatch: pytest.MonkeyPatch, login: str, chosen: list[str]
@@ -133,23 +187,30 @@ def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
     monkeypatch.setattr(
         "exacell.change.dcli.verdict.refuse_writer", lambda session, services, cells, user: tried.append((cells, user))
     )
-    group: Any = SimpleNamespace(session=None, services=None, rack=SimpleNamespace(opaque="allow"), login="x")
+    session = SimpleNamespace(in_production=lambda hosts: False)
+    rack = SimpleNamespace(opaque="allow")
+    group: Any = SimpleNamespace(session=session, services=None, rack=rack, login="x", targets=())
     agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
     assert tried == [(("c1", "c2"), user) for user in chosen]
 
 
-@pytest.mark.parametrize(("opaque", "flags", "told"), [("ask", {"yes": True}, 1), ("allow", {}, 0)])
+@pytest.mark.parametrize(
+    ("opaque", "production", "flags", "told"),
+    [("ask", False, {"yes": True}, 1), ("allow", False, {}, 0), ("allow", True, {"yes": True}, 1)],
+)
 def test_how_wide_the_moment_is_is_said_first(
-    monkeypatch: pytest.MonkeyPatch, opaque: str, flags: dict[str, Any], told: int
+    monkeypatch: pytest.MonkeyPatch, opaque: str, production: bool, flags: dict[str, Any], told: int
 ) -> None:
-    """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing."""
+    """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing,
+    unless one of its targets is a production rack's."""
     monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda *_: None)
     said: list[str] = []
     group: Any = SimpleNamespace(
-        session=SimpleNamespace(console=SimpleNamespace(say=said.append)),
+        session=SimpleNamespace(in_production=lambda hosts: production),
         services=SimpleNamespace(console=SimpleNamespace(say=said.append)),
         rack=SimpleNamespace(opaque=opaque),
         login="x",
+        targets=(),
     )
     work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
     agree(group, work, flags)

@@ -11,6 +11,7 @@ from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+WAY = (ROOT / "docs" / "contributing.md").read_text(encoding="utf-8")
 PACKAGES = sorted(path.parent.name for path in (ROOT / "exacell").glob("*/__init__.py"))
 
 
@@ -20,10 +21,16 @@ def test_every_package_is_on_the_page(package: str) -> None:
     assert f"`exacell/{package}/`" in PAGE
 
 
-@every(sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE))))
-def test_every_module_on_the_page_exists(name: str) -> None:
-    """A module that the page names is a file of the tree, below exacell where no other folder is said."""
+@every(sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE + WAY))))
+def test_every_module_on_the_pages_exists(name: str) -> None:
+    """A module that the two pages name is a file of the tree, below exacell where no other folder is said."""
     assert (ROOT / name).is_file() or list((ROOT / "exacell").rglob(name)), name
+
+
+@every(re.findall(r"`(?:exacell/)?((?:\w+/)*\w+\.py)`, `(?:\w+\.)?(\w+)`", WAY))
+def test_every_step_of_the_way_names_a_function_of_its_module(module: str, name: str) -> None:
+    """A function that a step of a change is said to be in is defined in the module that stands beside it."""
+    assert f"def {name}(" in (ROOT / "exacell" / module).read_text(encoding="utf-8")
 
 
 @every(sorted(path.name for path in (ROOT / "exacell").glob("[a-z]*.py")))

@@ -113,9 +113,10 @@ CASES = (
         holds="check list cell.cellsrvStatus = running",
     ),
     Case(
-        run="run cache_keep_off db=SPOT table=APP.CUSTOMERS for=100ms",
+        run="run cache_keep_off db=SPOT table=APP.CUSTOMERS blocks=1 warm=2 for=60s",
         racks=("x6", "x2"),
         rehearsed=False,
+        own=True,
         holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
     ),
     Case(

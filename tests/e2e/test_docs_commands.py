@@ -32,6 +32,14 @@ NOT_RUN = {
     "make ": "it makes the tree's own .venv; the rules are named, and CI runs make test",
     "python3.11 -m ": "it makes an environment or downloads libraries; CI installs from the source in a fresh clone",
     "~/exacell/bin/": "it is of that environment",
+    **dict.fromkeys(
+        (
+            "sha256sum --check --ignore-missing SHA256SUMS",
+            "tar xf exacell-1.0.0-wheels.tar",
+            "sh exacell-1.0.0/install.sh ~/exacell",
+        ),
+        "it takes what make dist wrote; tests/real/test_real_dist.py does",
+    ),
     "apt-get ": "it installs packages on this machine",
     "python benchmarks/": "it takes minutes; that the program is there is looked at",
     "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",
@@ -41,7 +49,7 @@ NOT_RUN = {
 }
 """Beginnings of commands that are not carried out, and why."""
 
-OTHERS = ("apt-get", "ssh", "python3.11", "~/exacell/bin/pip", "~/exacell/bin/exacell")
+OTHERS = ("apt-get", "ssh", "python3.11", "~/exacell/bin/pip", "~/exacell/bin/exacell", "sha256sum", "tar", "sh")
 """Programs of the machine, or of the environment that a page makes, which this project does not bring."""
 
 STANDING_IN = {

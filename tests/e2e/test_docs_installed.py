@@ -98,11 +98,11 @@ def _has_everything(python: str, path: list[str], home: Path) -> None:
     """Recipes, their check and their text, and every page of the documentation are there."""
     listed = _said(python, path, home, "recipes")
     assert all(name in listed for name in RECIPES) and RECIPES
-    for name in RECIPES:
-        assert "well-formed" in _said(python, path, home, "check", "recipe", name)
-        assert (ROOT / "recipes" / f"{name}.exa").read_text().strip() in _said(
-            python, path, home, "show", "recipe", name
-        )
+    lines = home / "lines"
+    lines.write_text("".join(f"check recipe {name}\nshow recipe {name}\n" for name in RECIPES))
+    told = _said(python, path, home, "-f", str(lines))
+    assert all(re.search(rf"^recipe {name}: .*well-formed", told, re.MULTILINE) for name in RECIPES), told
+    assert all((ROOT / "recipes" / f"{name}.exa").read_text().strip() in told for name in RECIPES)
     pages = _said(python, path, home, "help", "docs")
     assert all(re.search(rf"^  {re.escape(name)}\b", pages, re.MULTILINE) for name in PAGES) and PAGES
     for name in ("reliability", "config.example"):

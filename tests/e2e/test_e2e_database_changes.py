@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -87,6 +88,37 @@ def test_redo_goes_to_other_groups_with_larger_blocks_and_back(inside: InProcess
     assert logs(inside) == before
 
 
+def test_previews_of_redo_on_flash_show_what_the_run_does(inside: InProcess) -> None:
+    """-n and plan count what earlier lines will have set and added: they show the very statements that the run sends, and nothing
+    runs unread; so does the preview of taking the run back."""
+    before = logs(inside)
+    recipe = "run redo_on_flash db=SPOT target=+DATA groups=21,22,23 old=1,2 size=64m block=4096 override=yes"
+    show = ("-r", "t1", "-o", "json")
+    plan = inside.ok(*show, f"plan {recipe}")
+    assert "unread" not in plan.out and "can't be planned" not in plan.err and logs(inside) == before
+    preview = inside.ok("-r", "t1", recipe, "-n")
+    assert "ORA-01378" not in preview.err and logs(inside) == before
+    known = {row["change"] for row in inside.ok(*show, "journal").records}
+    inside.ok("-r", "t1", recipe, "-y")
+    changes = [row["statement"] for row in inside.ok(*show, "journal").records if row["change"] not in known]
+    planned = [row["does"].partition("  (")[0] for row in plan.records if row.get("statement")]
+    assert list(dict.fromkeys(planned)) == changes
+    run = re.search(r"undo run (r\d+)", inside("-r", "t1", "undo", "run", "-n").err)
+    assert run is not None
+    back = inside.ok(*show, "undo", "run", run[1], "-n")
+    assert [row["outcome"] for row in back.records] == ["planned"] * len(changes) and logs(inside) != before
+    done = inside.ok("-r", "t1", "undo", "run", run[1], "-y")
+    assert all(row["statement"] in " ".join(done.err.split()) for row in back.records) and logs(inside) == before
+
+
+def test_plan_reads_sql_as_run_does(inside: InProcess) -> None:
+    """A change of a database is planned, a query is nothing to plan, and what can't be read is none that a plan can hold."""
+    shown = inside.ok("-r", "t1", "plan", "sql", "db=SPOT", "alter system set open_cursors=445")
+    assert "ALTER SYSTEM SET open_cursors=445" in shown.out + shown.err and "nothing was sent" in shown.err
+    assert "changes nothing" in inside("-r", "t1", "plan", "sql", "db=SPOT", "select 1 from dual").err
+    assert "not a single change" in inside("-r", "t1", "plan", "sql", "db=SPOT", "drop table app.orders").err
+
+
 def test_a_thread_that_does_not_switch_is_not_waited_for(inside: InProcess, fault: Callable[..., None]) -> None:
     """Where the node of a CURRENT group's thread can't be reached, nothing else is sent and nothing is waited for."""
     query = "select group# as n from v$log where thread# = 2 and status = 'CURRENT'"
@@ -108,16 +140,6 @@ def test_a_failed_group_leaves_no_override(inside: InProcess) -> None:
     assert failed.code == 1 and "ORA-01184" in failed.err and logs(inside)[21] == (1, 64 << 20, 4096)
     assert inside.ok("-r", "t1", "-o", "json", "sql", "db=SPOT", told).records[0]["N"] == 0
     inside.ok("-r", "t1", "sql", "db=SPOT", "alter database drop logfile group 21", "-y")
-
-
-def test_the_cache_s_read_hits_are_taken_for_each_way_to_keep_a_table(inside: InProcess) -> None:
-    """Three parts with a delta each, and the table as it was at the end."""
-    query = "select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'"
-    ask = ("-r", "t1", "-o", "json", f'sql db=SPOT "{query}"')
-    before = inside.ok(*ask).records
-    done = inside.ok("-r", "t1", "-o", "json", "run cache_keep_off db=SPOT table=APP.CUSTOMERS for=1s", "-y")
-    assert {row["from"] for row in done.records} == {f"keep_{k}_before" for k in ("KEEP", "DEFAULT", "NONE")}
-    assert inside.ok(*ask).records == before
 
 
 @pytest.mark.parametrize("value", ["4g'", "x) y", "1; drop", "a b", "$(x)", "--"])

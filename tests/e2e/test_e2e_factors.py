@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +115,30 @@ def test_a_comparison_that_can_not_show_anything_is_refused_and_said(rack: InPro
     rack.ok("-r", "t1", "unset iorm db=SPOT flashcache -y")
     assert done.code == 2 and "IORM keeps SPOT out of the flash cache of exa1cel[01-03]" in told(done.err)
     assert "This was not a fair comparison: IORM keeps SPOT out of the flash cache" in says(again)
+
+
+def test_a_table_kept_by_default_and_left_out_ranks_as_published(rack: InProcess, tmp_path: Path) -> None:
+    """Caches that are made new and warmed before each run serve no less with KEEP than with DEFAULT, and clearly less with NONE;
+    warm-up, read hits and the page are shown, and the table and the size of the caches are as they were."""
+    sizes = ("-r", "t1", "-o", "json", "list flashcache attributes size")
+    before = rack.ok(*sizes).records
+    page = tmp_path / "cache.html"
+    words = f"run cache_keep_off db=SPOT table=APP.CUSTOMERS blocks=1 warm=3 for=10m size=64g report={page}"
+    done = rack.ok("-r", "t1", "-o", "json", words, "-y")
+    assert "warm-up: the same, 3 times at most, until the hit rate stays" in done.err
+    (sentence,) = [row["says"] for row in done.records if str(row.get("says", "")).startswith("Read hits")]
+    shares = {level: float(share) for share, level in re.findall(r"([\d.]+)% with (\w+)", sentence)}
+    assert set(shares) == {"keep", "default", "none"}
+    assert shares["keep"] > shares["default"] - 0.5 and shares["default"] > shares["none"] + 1
+    assert "Read hits of the flash cache" in page.read_text()
+    assert rack.ok(*sizes).records == before
+
+
+def test_a_warm_up_needs_the_hit_rate(rack: InProcess) -> None:
+    """Where something else than reads is measured, warm= is refused before anything is sent."""
+    words = "experiment factor=flashlog db=SPOT warm=3 seed=1"
+    refused = rack("-r", "t1", words, "-y")
+    assert refused.code == 2 and "warm=3: 2 to 200 passes, with measure=reads" in refused.err
 
 
 def busy(rack: InProcess, lasts: str) -> subprocess.Popen[bytes]:

@@ -53,6 +53,38 @@ def test_files_come_whole_byte_by_byte(lab: tuple[Program, Path], tmp_path: Path
 
 
 @needs_sshd
+def test_what_can_not_be_copied_hinders_no_other_file(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A line feed in one file's name, or a file that can't be read there, is named with its host; the other files come, also
+    those with blanks, backslashes, quotes and other signs in their names."""
+    program, folder = lab
+    there = tmp_path / "two words"
+    there.mkdir()
+    names = ("a b", "back\\slash\\n", 'q"$(x)`', "tab\there", "\u00fc\u2028", "-n")
+    for name in (*names, "one\ntwo", "closed"):
+        (there / name).write_text(name)
+    closed = folder / "wc"
+    closed.write_text(f'#!/bin/sh\n[ "$(readlink /proc/self/fd/0)" != "{there}/closed" ] && exec /usr/bin/wc "$@"\n')
+    closed.chmod(0o755)
+    done = program("-r", "lab", "-o", "json", f"copy from '@ab:{there}/*' {tmp_path}/here")
+    assert done.code == 1
+    assert {path.name: path.read_text() for path in (tmp_path / "here" / "a").iterdir()} == {n: n for n in names}
+    for host in "ab":
+        assert f"{host}: {there}/one?two was not copied: there is a line feed in its name" in done.err
+        assert f"{host}: {there}/closed was not copied: it can't be read there" in done.err
+
+
+@needs_sshd
+def test_one_file_with_blanks_in_its_path(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A path with blanks, in quotes, is one file, by name and by pattern."""
+    program, _ = lab
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a folder" / "my  file").write_text("x")
+    for number, pattern in enumerate(("my  file", "m* f*")):
+        program.ok("-r", "lab", f"copy from '@ab:{tmp_path}/a folder/{pattern}' {tmp_path}/here{number}")
+        assert (tmp_path / f"here{number}" / "b" / "my  file").read_text() == "x"
+
+
+@needs_sshd
 def test_nothing_here_is_replaced(lab: tuple[Program, Path], tmp_path: Path) -> None:
     """A file that is here already keeps its content, and nothing else is copied then."""
     program, _ = lab
@@ -150,7 +182,9 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         ("@db:/proc/kcore x", "can't be copied"),
         ("@db:/etc/../dev/sda x", "no absolute path"),
         ("'@db:/etc/$(reboot)' x", "no absolute path"),
-        ("'@db:/etc/a b' x", "no absolute path"),
+        ("'@db:/etc/a b' x", "there is no file /etc/a b"),
+        ("'@db:/etc/a ' x", "no absolute path"),
+        ("'@db:/etc/a\\b' x", "no absolute path"),
         ("@db:/etc/nosuch x", "there is no file /etc/nosuch"),
         ("@db:/etc x", "/etc is a folder: /etc/* names its files"),
         ("/etc/passwd x", "is for hosts, not cells"),

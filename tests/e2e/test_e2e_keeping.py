@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import stat
 from pathlib import Path
 
@@ -147,6 +148,18 @@ def test_output_of_a_command_that_failed_is_kept(inside: InProcess) -> None:
     assert {path.read_text() for path in kept(inside).values()} == {"why\n"}
     rows = Journal(inside.home / "journal.db").entries()
     assert {row.change for row in rows if row.kind == "kept"} == {row.change for row in rows if row.kind == "intent"}
+
+
+def test_a_program_that_refuses_is_quoted(inside: InProcess) -> None:
+    """The error of a recipe's line has the program's last line in front of its exit status, kept or shown."""
+    for line in ("on exa1db01 keep sh sg_vpd -p bl /dev/sda as=page", "on exa1db01 sh ls /nowhere"):
+        written(inside, refused=f"needs opaque\n{line}\n")
+        done = inside("-r", "t1", "run refused", "-y", "--accept-opaque")
+        said = " ".join(done.err.split())
+        assert done.code == 1
+        assert re.search(
+            r"exa1db01: (sg_vpd failed|ls: cannot access '/nowhere'): .+ \(exit status \d+\); journal", said
+        ), said
 
 
 def test_an_answer_in_which_a_cell_is_missing_is_not_kept(inside: InProcess, fault) -> None:

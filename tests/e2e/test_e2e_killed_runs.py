@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.cellset import fold
 from exacell.emulator import fault_control
 from exacell.journal.record import Journal
 from tests.support.patience import LONG_S, until
@@ -370,40 +369,6 @@ def test_maintenance_that_was_killed_is_gone_on_with(operator: Operator) -> None
     order = [done.err.index(f"wave {n} of 2 (exa1cel0{n}): {verb} cell") for n, verb in ((1, "online"), (2, "offline"))]
     assert order == sorted(order) and "wave 1 of 2 (exa1cel01): offline cell" not in done.err
     assert operator.ask("list griddisk attributes name where asmModeStatus != ONLINE") == []
-    operator.whole()
-
-
-def comments(operator: Operator) -> dict[object, str]:
-    rows = operator.ask("on @db list dbserver attributes name, comment")
-    return {row["cell"]: str(row["comment"] or "") for row in rows}
-
-
-@pytest.mark.parametrize("held", [("exa1db02",), ("exa1db01", "exa1db02")])
-def test_a_killed_change_of_database_servers_is_finished(
-    operator: Operator, fault: Callable[..., None], held: tuple[str, ...]
-) -> None:
-    """Killed while DBMCLI has not yet answered on some nodes: the next start says so, resume sends to those alone that have
-    nothing of it, and undo takes it back on all of them."""
-    for host in held:
-        fault(host, "hang", "match=(?i)alter.dbserver")
-    done = {host: "k1" if host not in held else "" for host in ("exa1db01", "exa1db02")}
-    operator.killed(
-        "on @db alter dbserver comment='k1'",
-        "send the statement on",
-        lambda: operator.sent() and comments(operator) == done,
-    )
-    for host in held:
-        fault(host, "clear")
-    assert comments(operator) == done
-    (left,) = operator.ask("pending")
-    assert (left["state"], left["mend"]) == ("unfinished", "resume")
-    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
-    assert f"on {fold(held)}: ALTER DBSERVER comment='k1'" in shown
-    assert ("Already as wanted: exa1db01" in shown) == (held == ("exa1db02",))
-    operator.inside.ok("-r", "t1", "resume", "-y")
-    assert set(comments(operator).values()) == {"k1"}
-    operator.inside.ok("-r", "t1", "undo", "-y")
-    assert set(comments(operator).values()) == {""}
     operator.whole()
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from exacell.core.belonging import Identity
+from exacell.core.config import parse_rack
+from exacell.session.store import Store
+from tests.support.patience import LONG_S, until
 from tests.support.program import InProcess
 
 
@@ -32,6 +38,10 @@ def racks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
     config = re.sub(r"(?m)^Host ", "Host other-", config)
     (program.home / "aliases").write_text(re.sub(r"HostKeyAlias ", "HostKeyAlias other-", config))
     program.ok("-r", "prod", "list", "cell")
+    reach = parse_rack("t1", text, "t1.toml").reach
+    for cell, user in product(("exa1cel01", "exa1cel02"), ("celladmin", "cellmonitor")):
+        words = (reach.exacli, "-c", cell, "-l", user, "--cookie-jar", reach.cookie_jar, "-e", "list cell")
+        subprocess.run(words, input="w\n", text=True, check=True, capture_output=True, timeout=LONG_S)
     yield program
     for name in ("t1", "t2"):
         program.ok("emulator", "stop", name)
@@ -78,6 +88,8 @@ DOORS = [
     ("-r", "t1", "-e", "set transport openssh; alter cell comment=changed -y"),
     ("-r", "t1", "-e", "set transport dcli; alter cell comment=changed -y"),
     ("-r", "t1", "-e", "set transport clush; alter cell comment=changed -y"),
+    ("-r", "t1", "-e", "set transport exacli; alter cell comment=changed -y"),
+    ("-r", "t1", "-e", "set transport exacli; disable flashlog db=SPOT -y"),
 ]
 
 
@@ -100,6 +112,7 @@ def test_reads_go_on_under_any_name(racks: InProcess) -> None:
         ("-r", "t1", "list cell"),
         ("-r", "t1", "sh", "uptime"),
         ("-r", "t1", "-n", "alter cell comment=x"),
+        ("-r", "t1", "-e", "set transport exacli; list cell"),
         (*aliased, "list cell detail"),
         (*aliased, "dcli", "-c", "other-exa1cel02", "cellcli -e list cell"),
     ):
@@ -144,3 +157,37 @@ def test_its_name_opens_it_under_another_name_too(racks: InProcess) -> None:
 def test_the_memory_is_private(racks: InProcess) -> None:
     """What is known of production racks lies in the home's store, which its owner alone can read."""
     assert Path(racks.home / "store.db").stat().st_mode & 0o077 == 0
+
+
+def test_a_rehearsal_of_it_is_nobodys_but_the_copys(racks: InProcess) -> None:
+    """A change is rehearsed on a copy with the ids of prod's cells; prod and what is known of it stay, and it stays closed."""
+    before = held(racks, "prod"), kept(racks)
+    done = racks.ok("-r", "prod", "-o", "json", "rehearse", "alter", "cell", "comment=rehearsed")
+    assert {(row["cell"], row["after"]) for row in done.records} == {
+        ("exa1cel01", "rehearsed"),
+        ("exa1cel02", "rehearsed"),
+    }
+    assert (held(racks, "prod"), kept(racks)) == before
+    assert racks("-r", "t1", "alter cell comment=changed -y").code == 2
+
+
+def kept(program: InProcess) -> dict[Any, Identity]:
+    return Store(program.home / "store.db").identities(["prod"])
+
+
+def test_its_guardian_takes_back_what_was_allowed(racks: InProcess) -> None:
+    """A change of prod's cells under another name, after prod's name was typed, is taken back by its guardian in its time."""
+    before = held(racks, "prod")
+    with racks.at_terminal("-r", "t1", columns=150) as terminal:
+        terminal.child.expect_exact("exacell> ")
+        for line, then in (
+            ("alter cell comment=typed -y", "a production rack"),
+            ("set mode rw", "type prod for read-write: "),
+            ("prod", "RW"),
+            ("alter cell comment=watched -y --confirm-within=2s", "journal "),
+        ):
+            terminal.child.send(line + "\r")
+            terminal.child.expect_exact(then)
+        assert until(lambda: held(racks, "prod") == before)
+    undone = [row for row in racks.ok("-r", "t1", "-o", "json", "journal").records if "not confirmed" in str(row)]
+    assert undone, "the guardian's undo is not in the journal"

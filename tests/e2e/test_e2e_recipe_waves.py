@@ -237,12 +237,3 @@ def test_a_rehearsal_goes_through_the_waves(rolled: InProcess) -> None:
     assert [row["cell"] for row in done.records] == ["exa1cel01", "exa1cel02", "exa1cel03"]
     assert "wave 3 of 3" in done.err
     assert set(marks(rolled).values()) == {""}
-
-
-def test_waves_of_hosts_change_database_servers(rolled: InProcess) -> None:
-    """alter dbserver is a host's own: each wave changes its node, without an ON of its own."""
-    written(rolled, servers="on @db rolling\n  alter dbserver comment=w${wave}\nend\n")
-    done = rolled.ok("-r", "t1", "run servers", "-y")
-    assert outline(done)[1:4:2] == ["1  alter dbserver comment=w1", "2  alter dbserver comment=w2"]
-    rows = rolled.ok("-r", "t1", "-o", "json", "on @db list dbserver attributes name, comment").records
-    assert [row["comment"] for row in rows] == ["w1", "w2"]

@@ -25,6 +25,7 @@ from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
 from exacell.session.answers import Answer, Answers, Record
+from exacell.session.asm import AsmClient
 from exacell.session.fleet import Fleet
 from exacell.session.upon import Upon
 from exacell.transport.base import FleetResult, Judgement, Looked, Reply, State
@@ -97,6 +98,7 @@ class World(Fleet):
     taken: set[str] = field(default_factory=set)
     log: list[str] = field(default_factory=list)
     mishap_elsewhere: str = ""
+    asm: dict[str, AsmClient] = field(default_factory=dict)
 
     transport: Any = field(default_factory=lambda: SimpleNamespace(read_only=False, capabilities=SSH))
 
@@ -251,7 +253,7 @@ class World(Fleet):
         engine = Engine(
             rack="t1",
             fleet=self,
-            asm={},
+            asm=self.asm,
             journal=journal,
             console=SilentConsole(),
             poll=600.0,

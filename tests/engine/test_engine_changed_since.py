@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
-
 from exacell.change.settling import changed_since
 from exacell.journal.rows import Planned
 from exacell.journal.state import ChangeState
 from exacell.plan.model import Change, Plan, Stage, Step, as_data
+from tests.support.every import every
 
 
 def step(*values: tuple[str, str, str], host: bool = False) -> Step:
@@ -48,8 +47,7 @@ def left(*plans: Plan, how: str = "", touched: bool = False) -> ChangeState:
 FIRST = plan(step(("comment", "a", "b")))
 
 
-@pytest.mark.parametrize(
-    ("state", "now", "found"),
+@every(
     [
         (left(FIRST), step(("comment", "c", "b")), [("c", "a", True)]),
         (left(FIRST), step(("comment", "a", "b")), []),
@@ -67,7 +65,7 @@ FIRST = plan(step(("comment", "a", "b")))
             [("c", "a", True)],
         ),
         (left(), step(("comment", "c", "b")), []),
-    ],
+    ]
 )
 def test_other_hands_are_known_by_a_value_that_no_plan_has(
     state: ChangeState, now: Step, found: Sequence[tuple[str, str, bool]]

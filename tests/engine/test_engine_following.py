@@ -17,6 +17,7 @@ from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Check, Op, Rolling, Step
+from tests.support.every import every
 
 ONE, TWO, THREE = CELLS
 POLL = 5.0
@@ -261,7 +262,7 @@ def proven(
     return found, report, wait, console
 
 
-@pytest.mark.parametrize("case", PROOFS)
+@every(PROOFS)
 def test_a_proof_is_waited_for_as_long_as_it_may_come(case: Proving) -> None:
     """How it ends, after how many seconds and with which words; only a long wait can be ended, and only that is shown."""
     (result,), report, wait, console = proven({ONE: case})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 from matrix_audit import audited, read_audit, second_failure_groups, unannounced
 from matrix_rack import MatrixRack
@@ -22,6 +24,7 @@ from exacell.emulator.store import rack_files
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
 from tests.support.patience import must_come
+from tests.support.program import Program
 
 CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"
 
@@ -178,7 +181,50 @@ def test_a_night_of_bad_luck(
     record_property("faults", (row, "kill -9", len(blows), len(blows)))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+ENDINGS = (signal.SIGTERM, signal.SIGQUIT)
+
+
+@pytest.mark.parametrize("statement", ["resize flashcache size=288g", "run put_back"])
+def test_sigquit_at_the_prompt_ends_a_change_as_sigterm_does(night: Night, statement: str) -> None:
+    """A change, or a recipe's run, that is under way at the prompt ends by either signal with the same exit code: caching is
+    back, its end is in the journal, the lock is free, and resume finishes it."""
+    shutil.copytree(Path(__file__).parent / "recipes", night.home / "recipes", dirs_exist_ok=True)
+    ended = []
+    for number in ENDINGS:
+        fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
+        before = len(night.journal.entries())
+        with Program(night.home).at_terminal("-r", "t1", columns=150) as terminal:
+            terminal.child.expect_exact("exacell> ")
+            terminal.child.send(f"{statement} -y\r")
+            must_come(lambda rows=before: any(row.kind == "intent" for row in night.journal.entries()[rows:]))
+            terminal.child.kill(number)
+            terminal.child.expect_exact(f"asked to stop ({number.name})")
+            terminal.child.expect(pexpect.EOF)
+            terminal.child.wait()
+        ended.append((terminal.child.exitstatus, terminal.child.signalstatus))
+        kinds = [row.kind for row in night.journal.entries()[before:]]
+        assert "end" in kinds and not caching_off(night.journal.caching_entries("t1"))
+        fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
+        code, said = night.run("resume -y")
+        assert code == 0, said
+        night.run("undo -y")
+    assert ended[0] == ended[1] and night.journal.verify() == ""
+
+
+def test_sigquit_at_an_idle_prompt_ends_the_program_as_sigterm_does(night: Night) -> None:
+    """With nothing under way either signal ends the program in the same way, and the terminal is given back."""
+    ended = []
+    for number in ENDINGS:
+        with Program(night.home).at_terminal("-r", "t1", columns=150) as terminal:
+            terminal.child.expect_exact("exacell> ")
+            terminal.child.kill(number)
+            terminal.child.expect(pexpect.EOF)
+            terminal.child.wait()
+        ended.append((terminal.child.exitstatus, terminal.child.signalstatus))
+    assert ended[0] == ended[1]
+
+
+@pytest.mark.parametrize("number", ENDINGS)
 def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signals) -> None:
     """A change that is asked to stop does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
     behind it in the script is not run, and resume finishes it."""

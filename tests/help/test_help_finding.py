@@ -10,6 +10,7 @@ from exacell.commands.help import page
 from exacell.commands.pages.found import Own
 from exacell.language.asked import ASKED, OVERVIEW, Question, typed
 from exacell.language.registry import commands
+from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,8 +20,7 @@ def first(words: str) -> str:
     return page(words.split(), own=lambda: Own(recipes=[("mine", "my own")]))[0].strip().partition("  ")[0]
 
 
-@pytest.mark.parametrize(
-    ("words", "best"),
+@every(
     [
         ("status", "show health"),
         ("what changed?", "journal"),
@@ -40,7 +40,7 @@ def first(words: str) -> str:
         ("mine", "run mine"),
         ("flush", "flush flashcache"),
         ("bye", "exit"),
-    ],
+    ]
 )
 def test_the_best_answer_stands_first(words: str, best: str) -> None:
     """What is asked in plain words, or looked for in metrics, attributes, codes and pages, is the first row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,8 @@ from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.options import OPTIONS, usage
+from exacell.language.manual import EXAMPLES
+from exacell.language.options import OPTIONS, read_argv, usage
 from exacell.language.registry import Command, Effect, commands, handler_of
 from exacell.output.render import lines
 from exacell.output.result import Result
@@ -100,6 +102,17 @@ def test_the_man_page_in_the_tree_is_todays() -> None:
     assert (ROOT / "docs" / "man" / "exacell.1").read_text(encoding="utf-8") == manual(), "make man writes it anew"
 
 
+@every([text for text, _ in EXAMPLES], name=str)
+def test_examples_of_the_man_page_read(text: str) -> None:
+    """Each example is a command line that exacell reads: options, and a statement of its own or of CellCLI."""
+    program, *words = shlex.split(text)
+    read = read_argv(words)
+    line = parse_line(" ".join(read.words))
+    assert program == "exacell"
+    assert line is not None
+    assert line.call is not None or line.cellcli is not None
+
+
 @every(
     [name for name in metrics() if name.startswith(("FL_", "FC_IO_R", "FC_BY_D")) and "REPLACEMENT" not in name],
 )
@@ -181,7 +194,7 @@ def test_a_topic_in_quotes_is_the_topic() -> None:
     assert handler_of(line.call.command)(None, None, line.call).text == "\n".join(page(["resize", "flashcache"]))
 
 
-@pytest.mark.parametrize("found", [each for each in commands().values() if each.params and each.params[-1].rest])
+@every([each for each in commands().values() if each.params and each.params[-1].rest])
 def test_what_takes_all_words_stands_last_in_the_usage(found: Command) -> None:
     """Nothing that a usage shows behind the statement or command that another one carries would be read as its own."""
     assert found.usage.endswith(found.params[-1].shape), found.usage

@@ -18,6 +18,7 @@ from exacell.core.errors import JournalError
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, typed
+from tests.support.every import every
 from tests.support.forging import forging
 
 
@@ -312,8 +313,7 @@ FLUSHED = entry("outcome", cachingOff=True, cachingOn=False, state="done")
 ON = entry("intent", cachingOff=False, cachingOn=True)
 
 
-@pytest.mark.parametrize(
-    ("rows", "cells"),
+@every(
     [
         ([], ()),
         ([ON], ()),
@@ -329,7 +329,7 @@ ON = entry("intent", cachingOff=False, cachingOn=True)
         ([OFF, FLUSHED, entry("observed", caching="off")], ("c1",)),
         ([OFF, FLUSHED, entry("observed", "c2", caching="on")], ("c1",)),
         ([OFF, entry("observed", caching="on"), OFF], ("c1",)),
-    ],
+    ]
 )
 def test_caching_off(rows: list[Entry], cells: tuple[str, ...]) -> None:
     """Caching counts as off from the intent on, until it was brought back or seen on; nothing else clears it."""

@@ -29,6 +29,7 @@ from exacell.journal.rows import (
     typed,
 )
 from exacell.plan.model import Plan, Risk, Rolling, Stage, Step, as_data
+from tests.support.every import every
 
 
 def stored(kind: str, body: object, target: str = "", **instead: object) -> list[Any]:
@@ -94,7 +95,7 @@ SAID: dict[str, tuple[Entry, type[Entry], dict[str, object]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SAID)
+@every(SAID)
 def test_what_a_row_says(name: str) -> None:
     """Each kind of row is of its own class, and its fields are what its body says."""
     found, made, said = SAID[name]

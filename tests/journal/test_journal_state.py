@@ -11,6 +11,7 @@ import pytest
 from exacell.journal.rows import Entry, typed
 from exacell.journal.state import OPEN, ChangeState, by_change, paired, services_of
 from exacell.plan.model import Gate, Plan, Stage, Step, as_data
+from tests.support.every import every
 from tests.support.overlaps import Overlap, overlaps
 
 ONE, TWO, THREE = "c1", "c2", "c3"
@@ -253,7 +254,7 @@ REPLAYS: list[tuple[Sequence[Entry], list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("rows", "expected"), REPLAYS)
+@every(REPLAYS)
 def test_replay(rows: Sequence[Entry], expected: list[str]) -> None:
     """A cell counts as away from its intent until ASM was seen to have its disks; two at once are reported."""
     assert [overlap.target for overlap in overlaps(rows)] == expected

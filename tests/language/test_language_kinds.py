@@ -7,14 +7,14 @@ import pytest
 from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
+from tests.support.every import every
 
 
 def param(kind: Kind, *, choices: tuple[str, ...] = (), words: tuple[str, ...] = ()) -> Param:
     return Param(name="x", kind=kind, help="a value", choices=choices, words=words)
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "value"),
+@every(
     [
         (Kind.SIZE, "288g", 309237645312),
         (Kind.INT, "12", 12),
@@ -31,15 +31,14 @@ def param(kind: Kind, *, choices: tuple[str, ...] = (), words: tuple[str, ...] =
         (Kind.TEXT, "", ""),
         (Kind.TEXT, "any thing $ <", "any thing $ <"),
         (Kind.FILE, "/tmp/a b", "/tmp/a b"),
-    ],
+    ]
 )
 def test_convert(kind: Kind, text: str, value: Value) -> None:
     """A value of the right kind is converted: bytes, seconds, numbers, tuples."""
     assert convert(param(kind), text, 0, len(text)) == value
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
+@every(
     [
         (Kind.SIZE, "0", "above 0"),
         (Kind.SIZE, "big", "is not a size"),
@@ -56,7 +55,7 @@ def test_convert(kind: Kind, text: str, value: Value) -> None:
         (Kind.PREFIX, "a;b", "not a name"),
         (Kind.DB, "a'b", "not a name"),
         (Kind.RACK, "", "missing"),
-    ],
+    ]
 )
 def test_refused(kind: Kind, text: str, said: str) -> None:
     """A value of another kind is refused with the parameter's name and the place that was passed in."""

@@ -16,6 +16,7 @@ from exacell.language.calls import ONLY_CELLCLI
 from exacell.language.line import Line, parse_line, with_flags
 from exacell.language.registry import Effect, commands
 from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
+from tests.support.every import every
 
 
 def parse(text: str, *, shell: bool = True) -> Line:
@@ -47,7 +48,7 @@ CELLCLI: list[tuple[str, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "sent", "pipe", "redirect"), CELLCLI)
+@every(CELLCLI)
 def test_cellcli_survives(text: str, sent: str, pipe: str, redirect: str) -> None:
     """CellCLI's comparisons stay its own; a pipe or redirection counts only behind a complete statement."""
     line = parse(text)
@@ -175,8 +176,7 @@ def test_a_command_for_the_shell_keeps_its_words() -> None:
     assert plain is not None and plain.shell == "grep -n -y -o csv f"
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "fault"),
+@every(
     [
         ("flush flashcache --frce", "not a flag", "--frce"),
         ("flush flashcache -z", "not a flag", "-z"),
@@ -196,7 +196,7 @@ def test_a_command_for_the_shell_keeps_its_words() -> None:
         ("list cell |", "missing at |", "|"),
         ("| wc", "missing at |", "|"),
         ("list cell 'x", "never closed", "'x"),
-    ],
+    ]
 )
 def test_the_fault_is_underlined(text: str, said: str, fault: str) -> None:
     """An error's offsets cut exactly the faulty word out of the line that was given."""
@@ -235,8 +235,7 @@ def test_on(text: str, on: str, statement: str) -> None:
     assert (line.on, line.text) == (on, statement)
 
 
-@pytest.mark.parametrize(
-    ("text", "same"),
+@every(
     [
         ("facts on @db", "on @db facts"),
         ("FACTS --diff ON @db", "on @db FACTS --diff"),
@@ -252,7 +251,7 @@ def test_on(text: str, on: str, statement: str) -> None:
         ("-y set setting /a='x y' on @db", "on @db set setting -y /a='x y'"),
         ("drift on (where name=exa1cel01) baseline=b", "on (where name=exa1cel01) drift baseline=b"),
         ("save baseline as=b on @db", "on @db save baseline as=b"),
-    ],
+    ]
 )
 def test_on_behind_a_statement_for_hosts_is_the_same_as_in_front(text: str, same: str) -> None:
     """FACTS, SHOW SETTING, SET SETTING, DRIFT and SAVE BASELINE take ON anywhere behind their name; nothing else differs."""
@@ -531,8 +530,7 @@ def test_continued_lines_join() -> None:
 # -- argv ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("argv", "line"),
+@every(
     [
         (["list", "cell"], "list cell"),
         (["resize", "flashcache", "size=288g", "-y"], "resize flashcache size=288g -y"),
@@ -565,7 +563,7 @@ def test_continued_lines_join() -> None:
         (["snap", "'a' 'b'"], "snap \"'a' 'b'\""),
         (["snap", "#x"], "snap '#x'"),
         (["snap", "--"], "snap '--'"),
-    ],
+    ]
 )
 def test_argv_line(argv: list[str], line: str) -> None:
     """Command-line words become one line in which each is one token; a first word with blanks is a line already."""

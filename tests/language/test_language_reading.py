@@ -20,6 +20,7 @@ from exacell.language.reading import (
     shown_beside,
     single,
 )
+from tests.support.every import every
 
 RECORDS = [
     {"cell": "c1", "name": "A", "size": 10, "note": None},
@@ -75,8 +76,7 @@ def test_checks_of_facts_stay_what_they_are() -> None:
     assert not isinstance(read_fact("all flashcache.status = normal"), ReadingCheck)
 
 
-@pytest.mark.parametrize(
-    ("value", "operator", "wanted", "holds"),
+@every(
     [
         (309237645312, "=", "288g", True),
         (309237645312, ">", "288.5G", False),
@@ -92,7 +92,7 @@ def test_checks_of_facts_stay_what_they_are() -> None:
         (True, "=", "true", True),
         (0, "=", "0", True),
         ("10", "<", "9", False),
-    ],
+    ]
 )
 def test_values_are_compared_by_what_they_mean(value: Any, operator: str, wanted: str, holds: bool) -> None:
     """Sizes, durations, percents and numbers compare as such, anything else as text of either case."""

@@ -8,17 +8,14 @@ from exacell.cellcli.schema import objects_of
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.output.faults import sentence
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+@every([
         ("flush flashcache --help -y", "--help is not a flag of a statement; `help <statement>` explains a statement"),
-        ("list cell -c exa1cel01", "not a flag of a statement; here, type `on exa1cel01 <statement>`; in a "
-                                   "shell, `exacell -c …"),
+        ("list cell -c exa1cel01", "not a flag of a statement; here, type `on exa1cel01 <statement>`; in a shell, `exacell -c …"),
         ("list cell -c", "here, type `on <cells> <statement>`"),
-        ("list cell -g cells", "-g is an option of exacell's command line, not a flag of a statement; exacell "
-                               "-g … <statement>"),
+        ("list cell -g cells", "-g is an option of exacell's command line, not a flag of a statement; exacell -g … <statement>"),
         ("!rsync --dry-run a b", "--dry-run comes after the command"),
         ("use exa1cel01 --formt=csv", "'--formt=csv' is not a flag of this statement: did you mean --format?"),
         ("flush flashcache exa1cel01", "; for some cells only: on exa1cel01 flush flashcache …"),
@@ -56,8 +53,7 @@ from exacell.output.faults import sentence
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
         ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
         ("undo " + "9" * 5000, "'999999999999999999…' is too large a number; for example: undo 12 -y"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_way_out_is_in_the_line(text: str, told: str) -> None:
     """A flag, an option, a cell or a word in the wrong place is answered with how it is said."""
     with pytest.raises(StatementError) as error:

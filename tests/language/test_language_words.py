@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from exacell.core.errors import StatementError
 from exacell.language.words import split_words, unquote
+from tests.support.every import every
 
 CASES: list[tuple[str, list[str]]] = [
     ("", []),
@@ -29,7 +30,7 @@ CASES: list[tuple[str, list[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "values"), CASES)
+@every(CASES)
 def test_words(text: str, values: list[str]) -> None:
     """Blanks separate words except in quotes and parentheses; an = joins its two sides."""
     assert [word.value for word in split_words(text)] == values

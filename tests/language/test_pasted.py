@@ -12,11 +12,10 @@ from exacell.language.shorthand import understood
 from exacell.language.words import needs_more, split_statements
 from exacell.prompt.check import segments
 from exacell.session.scripts import read_script
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "meant"),
-    [
+@every([
         ("cellcli <<EOF\nlist cell\nEOF", ["list cell"]),
         ("cellcli <<!\nlist cell;\nlist lun;\n!\n", ["list cell", "list lun"]),
         ("cellcli <<\\E-1\nlist cell\nE-1\n", ["list cell"]),
@@ -32,8 +31,7 @@ from exacell.session.scripts import read_script
         ("CellCLI> list cell", ["list cell"]),
         ("hm 3 cells RW exacell> list cell", ["list cell"]),
         ("list cell", ["list cell"]),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_pasted_lines_are_the_statements_that_they_were(text: str, meant: list[str]) -> None:
     """A here-document, a prompt in front or a line broken by a shell becomes the statements; EXIT does not end the session."""
     assert split_statements(pasted(text)) == meant

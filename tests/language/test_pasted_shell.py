@@ -10,6 +10,7 @@ from exacell.language.pasted_shell import program_error
 from exacell.measure.importers.kinds import KINDS
 from exacell.opaque.table import table
 from exacell.plan.hostsettings import statement_for
+from tests.support.every import every
 
 
 def told(text: str) -> str:
@@ -18,9 +19,7 @@ def told(text: str) -> str:
     return caught.value.hint
 
 
-@pytest.mark.parametrize(
-    ("text", "way"),
-    [
+@every([
         ("esxcli storage vflash cache stats", "on HOST sh esxcli storage vflash cache stats"),
         ("vscsiStats -p all -c", "on HOST sh vscsiStats -p all -c"),
         ("orion -run advanced -matrix row -num_large 0", "on HOST sh orion -run advanced -matrix row -num_large 0"),
@@ -42,8 +41,7 @@ def told(text: str) -> str:
         ),
         ("echo 1 > /proc/sysrq-trigger", "on HOST sh echo 1 > /proc/sysrq-trigger"),
         ("echo 'a b' > /tmp/x", "on HOST sh echo 'a b' > /tmp/x"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_a_line_for_a_program_is_answered_with_the_statement_that_does_it(text: str, way: str) -> None:
     """The whole line stands in what is to be typed, which is a statement of the same words; what sets the kernel is planned."""
     assert told(text) == f"type: {way}"
@@ -55,7 +53,7 @@ def test_a_line_for_a_program_is_answered_with_the_statement_that_does_it(text: 
         assert line.on == way.split()[1] and not line.pipe and not line.redirect
 
 
-@pytest.mark.parametrize("name", sorted({*table().rows, *(kind.program for kind in KINDS.values() if kind.program)}))
+@every(sorted({*table().rows, *(kind.program for kind in KINDS.values() if kind.program)}))
 def test_each_program_that_is_known_has_its_way(name: str) -> None:
     """What exacell reads on hosts, and whose output it imports, is known at the prompt, too, by the same table."""
     line = f"{name} -x nonsense"

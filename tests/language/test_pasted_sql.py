@@ -14,6 +14,7 @@ from exacell.language.pasted_sql import sql_error
 from exacell.language.words import split_statements
 from exacell.plan.dbchange import quoted
 from exacell.prompt.check import segments
+from tests.support.every import every
 
 CREATE = (
     "create diskgroup DATA2 normal redundancy disk 'o/*/DATA2_*' attribute 'compatible.asm'='19.0.0.0', "
@@ -87,8 +88,7 @@ def sent(line: str) -> str:
     return parsed.call.text_arg("text")
 
 
-@pytest.mark.parametrize(
-    ("text", "way"),
+@every(
     [
         ('ALTER SYSTEM SET "_x"=TRUE', "sql db=NAME 'ALTER SYSTEM SET \"_x\"=TRUE'"),
         ("ALTER SYSTEM SET \"_x\"='y'", 'sql db=NAME "ALTER SYSTEM SET ""_x""=\'y\'"'),
@@ -115,7 +115,7 @@ def sent(line: str) -> str:
         ),
         (BLOCK, f'sql db=NAME "{BLOCK}"'),
         ("on exa1db01 alter database mount", 'sql db=NAME "alter database mount"'),
-    ],
+    ]
 )
 def test_sql_is_answered_with_the_line_that_sends_it(text: str, way: str) -> None:
     """SQL, PL/SQL and EXECUTE are answered with one line that sends all of it, to ASM only where ASM is meant."""

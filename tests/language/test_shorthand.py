@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from exacell.core.errors import StatementError
 from exacell.language.shorthand import understood
+from tests.support.every import every
 
 ALIASES = {
     "fd": "list griddisk attributes name,size where name like ${1:-.*}",
@@ -20,8 +21,7 @@ ALIASES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("typed", "means"),
+@every(
     [
         ("fd", "list griddisk attributes name,size where name like .*"),
         ("FD DATA.*", "list griddisk attributes name,size where name like DATA.*"),
@@ -54,7 +54,7 @@ ALIASES = {
         ("show flashcachec to=5", "show flashcachecontent top=5"),
         ("set form json", "set format json"),
         ("snap flashl as=a", "snap flashlog as=a"),
-    ],
+    ]
 )
 def test_what_is_meant(typed: str, means: str) -> None:
     """An alias stands for its statement with the words behind it, and a cut-off word for the only one that begins so."""

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from exacell.language.registry import Kind, Param, commands
 from exacell.language.suggest import needed_word, suggest
 from exacell.language.suggestion import Known, pieces
+from tests.support.every import every
 
 KNOWN = {
     Kind.CELL: ["exa1cel01", "exa1cel02"],
@@ -41,8 +42,7 @@ def offered(text: str) -> list[str]:
     return [text[: s.start] + s.text for s in found]
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@every(
     [
         ("li", ["list"]),
         ("list griddisk -o js", ["list griddisk -o json", "list griddisk -o jsonl"]),
@@ -116,7 +116,7 @@ def offered(text: str) -> list[str]:
         ("# list ", []),
         ("list cell | gr", []),
         ("nonsense ", []),
-    ],
+    ]
 )
 def test_suggestions(text: str, wanted: list[str]) -> None:
     """What is offered is exactly what may come next, in its canonical spelling."""

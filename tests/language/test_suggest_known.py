@@ -13,6 +13,7 @@ from exacell.core.config import FORMATS
 from exacell.language.registry import Kind
 from exacell.language.suggest import suggest
 from exacell.language.suggestion import Fit, Known, Vocabulary, described_metrics, fit_of
+from tests.support.every import every
 
 DISKS = [f"{group}_CD_{n:02d}_exa1cel{c:02d}" for group in ("DATA", "RECO") for n in range(12) for c in (1, 2)]
 ABOUT = {"FL_DISK_FIRST": "redo writes that disk finished first"}
@@ -47,9 +48,7 @@ def offered(text: str, known: Known = RACK, **more: object) -> list[str]:
     return [text[: s.start] + s.text for s in suggest(text, known, fuzzy=True, **more)]  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
+@every([
         ("list griddisk DATA_CD_03", "list griddisk DATA_CD_03_exa1cel01"),
         ("list griddisk cd_05_exa1cel02", "list griddisk DATA_CD_05_exa1cel02"),
         ("list griddisk attributes mode", "list griddisk attributes asmModeStatus"),
@@ -81,8 +80,7 @@ def offered(text: str, known: Known = RACK, **more: object) -> list[str]:
         ("set iorm db=SPOT flashl", "set iorm db=SPOT flashLog="),
         ("set iorm db=SPOT flashLog=", "set iorm db=SPOT flashLog=on"),
         ("unset iorm limit,flashL", "unset iorm limit,flashLog"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_likeliest_comes_first(text: str, first: str) -> None:
     """What begins so, has a part that begins so, or has these letters in order is offered, the best fit first."""
     assert offered(text)[0] == first
@@ -178,8 +176,7 @@ def test_flags_of_changes_are_for_changes() -> None:
     assert set(offered("show flashcache --")) == {f"show flashcache --{flag}" for flag in flags}
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@every(
     [
         ("dcli -", "dcli -c"),
         ("dcli --bat", "dcli --batchsize"),
@@ -193,7 +190,7 @@ def test_flags_of_changes_are_for_changes() -> None:
         ("dcli -c exa1cel01 cellcli -e list gridd", "dcli -c exa1cel01 cellcli -e list griddisk"),
         ("dcli --maxlines=5 -c exa", "dcli --maxlines=5 -c exa1cel01"),
         ("on exa1cel01 dcli --hid", "on exa1cel01 dcli --hidestderr"),
-    ],
+    ]
 )
 def test_dcli_offers_its_own_options(text: str, wanted: str) -> None:
     """Behind dcli come dcli's options, cells behind -c, logins behind -l, and CellCLI behind cellcli -e."""

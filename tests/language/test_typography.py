@@ -22,6 +22,7 @@ from exacell.language.line import parse_line
 from exacell.language.words import split_words
 from exacell.opaque.scan import command_findings, script_findings
 from exacell.session.scripts import read_script, script_at
+from tests.support.every import every
 
 MEANT = {
     "'": "‘’‚‛′´ʹʼ\uff07",
@@ -100,7 +101,7 @@ def test_outside_of_quotes_it_is_refused_by_name_and_place(text: str, number: in
     )
 
 
-@pytest.mark.parametrize(("meant", "char"), [(meant, char) for meant, chars in MEANT.items() for char in chars])
+@every([(meant, char) for meant, chars in MEANT.items() for char in chars])
 def test_what_to_type_is_named(meant: str, char: str) -> None:
     """Each character of a web page is named with the one of ASCII that is meant."""
     with pytest.raises(LookalikeError) as caught:
@@ -111,7 +112,7 @@ def test_what_to_type_is_named(meant: str, char: str) -> None:
     assert caught.value.hint.startswith(f"type {meant}")
 
 
-@pytest.mark.parametrize("char", UNSEEN)
+@every(UNSEEN)
 def test_what_nobody_sees_is_to_be_taken_out(char: str) -> None:
     """A character that shows nothing is named by its number, with the way out."""
     for text in (f"list{char} cell", f"{char}list cell", f"list cell{char}"):

@@ -7,17 +7,15 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
-from pathlib import Path
 
 import pytest
 
-import exacell
 from exacell.core.errors import StatementError
 from exacell.language.calls import find_command
 from exacell.language.line import parse_line
 from exacell.language.words import Word, split_words
+from tests.support.sources import ROOT, calls, trees
 
-ROOT = Path(exacell.__file__).parent
 PUT_IN = "\x00"
 """What stands for a value that is put into a hint."""
 
@@ -59,11 +57,11 @@ def statement_in(clause: str) -> str:
 
 
 def _found() -> Iterator[tuple[str, str]]:
-    for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for keyword in node.keywords if isinstance(node, ast.Call) else ():
+    for path in trees():
+        for node in calls(path):
+            for keyword in node.keywords:
                 for text in _texts(keyword.value) if keyword.arg == "hint" else ():
-                    for clause in re.split(r"; |, (?=or |and |then )", text):
+                    for clause in (*re.split(r"; |, (?=or |and |then )", text), *re.findall(r"`([^`]*)`", text)):
                         if statement := statement_in(clause):
                             yield f"{path.relative_to(ROOT)}:{node.lineno}", statement
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from tests.support.sources import ROOT, calls, trees
+from tests.support.sources import ROOT, calls, nodes, trees
 
 NOT_FOR_PEOPLE = {
     "UnreadError": "a piece of a finding, which names the rule and the way out",
@@ -43,7 +43,7 @@ _PLACE = re.compile(r"^(?:[\w ]*\{\}:\s|(?:carve|create) \w+: )+(?=.*\s)")
 
 @cache
 def _errors() -> frozenset[str]:
-    classes = [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for path in trees() for node in nodes(path) if isinstance(node, ast.ClassDef)]
     found = {"ExacellError"}
     while more := {c.name for c in classes if found & {b.id for b in c.bases if isinstance(b, ast.Name)}} - found:
         found |= more

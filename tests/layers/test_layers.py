@@ -271,7 +271,7 @@ def test_each_noun_is_declared_in_one_module_and_carried_out_in_the_other() -> N
 @every(lambda: inside("commands"), name=_name)
 def test_commands_import_at_the_top(path: Path) -> None:
     """No module of commands imports inside a function: it is itself imported only when one of its commands is carried out."""
-    functions = [node for node in ast.walk(sources.trees()[path]) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in sources.nodes(path) if isinstance(node, ast.FunctionDef)]
     assert not [n.lineno for f in functions for n in ast.walk(f) if isinstance(n, (ast.Import, ast.ImportFrom))]
 
 
@@ -306,7 +306,7 @@ def test_commands_and_core_never_print(path: Path) -> None:
     names = {node.func.id for node in sources.calls(path) if isinstance(node.func, ast.Name)}
     assert "print" not in names
     assert "input" not in names
-    attributes = [node for node in ast.walk(sources.trees()[path]) if isinstance(node, ast.Attribute)]
+    attributes = [node for node in sources.nodes(path) if isinstance(node, ast.Attribute)]
     assert not {"sys.stdout", "sys.stderr", "sys.stdin"} & {ast.unparse(node) for node in attributes}
 
 

@@ -10,16 +10,14 @@ from exacell.live.trend import number_of, sparkline
 from exacell.live.watching import WatchView
 from exacell.output.result import Column, Result
 from exacell.output.style import plain
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("value", "number"),
-    [
+@every([
         (3, 3.0), ("6,937 MB", 6937.0), ("0.000 MB/sec", 0.0), ("364.75G", 364.75 * 2**30), ("92.0 %", 92.0), ("-5", -5.0),
         ("12 IO requests", 12.0), (True, None), (None, None), ("normal", None), ("19.3.0.0", None), ("2026-11-21", None),
         (float("nan"), None), ("", None), ("CD_00", None),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_numbers_are_read_from_what_cells_print(value: object, number: float | None) -> None:
     """Units and thousands separators do not hide a number; words, versions and dates are none."""
     assert number_of(value) == number

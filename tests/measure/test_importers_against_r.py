@@ -12,7 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from exacell.measure.importers.levels import levels
-from tests.measure.test_measure_importers import DATA, _awr, _esxtop, _iostat, _orion, _slob, imported
+from tests.measure.test_measure_importers import (
+    DATA,
+    _awr,
+    _esxtop,
+    _fio,
+    _iostat,
+    _orion,
+    _sar,
+    _slob,
+    _vscsi,
+    imported,
+)
 
 pytestmark = [
     pytest.mark.skipif(os.environ.get("TEST_REAL") != "1", reason="make test-real starts R"),
@@ -50,6 +61,19 @@ def one(rows: Rows) -> list[float]:
     return [1.0] * len(rows)
 
 
+def long(rows: Rows) -> list[float]:
+    return [float(row[3]) for row in rows]
+
+
+def ios(rows: Rows) -> list[float]:
+    return [float(row[0] * row[3]) for row in rows]
+
+
+def _fios(rows: Rows) -> list[str]:
+    """Return a run of fio for each row, of so many seconds as its last number."""
+    return [_fio(r, us, end=1_700_000_000_000 + 10**6 * at, seconds=long) for at, (r, us, _, long) in enumerate(rows)]
+
+
 # figure → its value of a row (rate, size or latency, latency or maximum, queue), and the weight of that row.
 Figures = Mapping[str, tuple[Callable[[Sequence[int]], float], Callable[[Rows], list[float]]]]
 
@@ -71,6 +95,15 @@ MADE: Mapping[str, tuple[Callable[[Rows], Sequence[str]], Figures]] = {
         {"iops": (lambda r: r[0], one), "latencyUs": (lambda r: r[1], rates)},
     ),
     "awr": (lambda rows: _awr(rows), {"averageUs": (lambda r: r[1] * 1000, rates)}),
+    "fio": (
+        _fios,
+        {"iops": (lambda r: r[0], long), "latencyUs": (lambda r: r[1], ios), "mibPerS": (lambda r: r[0] / 128, long)},
+    ),
+    "sar": (
+        lambda rows: [_sar(rows, [row[3] for row in rows])],
+        {"iops": (lambda r: r[0], long), "latencyUs": (lambda r: r[2] * 1000, ios), "kibPerIo": (lambda r: r[1], ios)},
+    ),
+    "vscsistats": (lambda rows: _vscsi(rows), {"count": (lambda r: r[0], one), "mean": (lambda r: r[1], rates)}),
 }  # fmt: skip
 
 
@@ -91,6 +124,30 @@ def test_means_and_rates_are_rs(kind: str) -> None:
             (figured,) = [level.figure(figure) for level in found if level.figure(figure) is not None]
             ours.append(figured)
             asked.append(("mean", [float(value(row)) for row in rows], weight(rows)))
+    assert ours == pytest.approx(by_r(asked), rel=1e-9)
+
+
+def test_percentiles_of_jobs_together_are_rs() -> None:
+    """Of jobs of one kind that ran together the quantiles are R's of all their bins, and the latency its weighted.mean."""
+    rng = random.Random("jobs")
+    asked, ours = [], []
+    for _ in range(10):
+        jobs, every = [], dict[int, int]()
+        for _ in range(rng.randint(2, 5)):
+            bins = {rng.randrange(1_000, 9_000_000): rng.randint(1, 40) for _ in range(rng.randint(3, 60))}
+            every |= {value: every.get(value, 0) + count for value, count in bins.items()}
+            (job,) = json.loads(_fio(sum(bins.values()), rng.randint(50, 5000), seconds=1))["jobs"]
+            job["read"]["clat_ns"]["bins"] = {str(value): count for value, count in bins.items()}
+            jobs.append(job)
+        text = json.dumps({"fio version": "fio-3.33", "timestamp_ms": 1_700_000_000_000, "jobs": jobs})
+        (found,) = levels(imported(("jobs.json", text)).runs)
+        counts = [float(every[value]) for value in sorted(every)]
+        for name, p in (("p50Us", "0.5"), ("p99Us", "0.99"), ("p99.9Us", "0.999")):
+            ours.append(found.figure(name))
+            asked.append((p, [value / 1000 for value in sorted(every)], counts))
+        ours.append(found.figure("latencyUs"))
+        parts = [job["read"]["lat_ns"] for job in jobs]
+        asked.append(("mean", [part["mean"] / 1000 for part in parts], [float(part["N"]) for part in parts]))
     assert ours == pytest.approx(by_r(asked), rel=1e-9)
 
 

@@ -143,3 +143,21 @@ def test_a_text_of_windows_is_read_and_kept(program: InProcess, tmp_path: Path, 
     program.ok("import", "as=kept", str(path))
     rows = program.ok("-o", "json", "compare", "kept", "fio-queue-1.json").records
     assert {row["ratio"] for row in rows if "ratio" in row} == {1}
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_limits_of_several_hosts_are_never_added(program: InProcess, tmp_path: Path, same: bool) -> None:
+    """What two hosts' devices report of their limits stands once where it is the same, and else host by host."""
+    page = (DATA / "sg_vpd-reported.txt").read_text()
+    files = []
+    for host, text in (("ini1", page), ("ini2", page if same else page.replace("8192", "1024"))):
+        path = tmp_path / f"limits@{host}.txt"
+        path.write_text(text)
+        files.append(str(path))
+    done = program.ok("-o", "json", "import", "as=limits", *files)
+    most = {
+        row["series"]: row["blocks"] for row in done.records if str(row.get("series")).startswith("Maximum transfer")
+    }
+    length = "Maximum transfer length"
+    assert most == ({length: 8192} if same else {f"{length} on ini1": 8192, f"{length} on ini2": 1024})
+    assert "added" not in done.err

@@ -10,7 +10,9 @@ from exacell.core.errors import RefusedError
 from exacell.measure.importers import awr
 from exacell.measure.importers.awr import read
 from exacell.measure.importers.kinds import read as read_any
+from exacell.measure.importers.levels import levels
 from exacell.measure.importers.model import Run
+from tests.measure.test_measure_importers import imported
 
 MADE = Path(__file__).parent.parent / "data" / "importers"
 PROFILE = """WORKLOAD REPOSITORY report for
@@ -152,3 +154,38 @@ def test_the_head_of_the_load_profile_may_stand_on_a_line_of_its_own(between: st
     """Per Second stands beside Load Profile, or some lines below it."""
     made = text(ROW).replace("Load Profile                    Per", f"Load Profile{between}Per")
     assert figures(read_any(made, "x"), "redo size") == {"perSecond": 15_000_000, "perTransaction": 6000}
+
+
+ONE, TWO = ((MADE / f"awr-instance-{number}.txt").read_text() for number in (1, 2))
+
+
+def test_another_instance_at_another_time_is_a_series_of_its_own() -> None:
+    """Its report is neither a part of the run nor a further run of the same thing."""
+    later = TWO.replace("30-Nov-11 1", "01-Dec-11 1")
+    found = {level.series: level.runs() for level in levels(imported(("a", ONE), ("b", later)).runs)}
+    assert {"log file sync on spot1": 1, "log file sync on spot2": 1}.items() <= found.items()
+
+
+def test_reports_of_two_instances_pair_by_their_order() -> None:
+    """Of two days and two instances each day is one run of both."""
+    texts = [("1a", ONE), ("1b", _next_day(ONE)), ("2a", TWO), ("2b", _next_day(TWO))]
+    (sync,) = (level for level in levels(imported(*texts).runs) if level.series == "log file sync")
+    assert sync.values["waits"] == (9_000_000, 9_000_000) and sync.figure("averageUs") == 3200
+
+
+def _next_day(text: str) -> str:
+    return text.replace("30-Nov-11 1", "01-Dec-11 1")
+
+
+def test_reports_of_one_instance_that_overlap_are_two_runs() -> None:
+    """Two reports of one instance over nearly the same time are never added: what both hold would count twice."""
+    texts = [("a", ONE), ("b", ONE.replace("30-Nov-11 11:00:00", "30-Nov-11 10:30:00"))]
+    (sync,) = (level for level in levels(imported(*texts).runs) if level.series == "log file sync")
+    assert sync.values["waits"] == (7_200_000, 7_200_000)
+
+
+def test_reports_without_a_time_that_is_read_are_runs() -> None:
+    """Where the months stand in another language nothing tells that two instances were measured at once."""
+    texts = [("a", ONE.replace("Nov", "Nov.")), ("b", TWO.replace("Nov", "Nov."))]
+    (sync,) = (level for level in levels(imported(*texts).runs) if level.series == "log file sync")
+    assert sync.runs() == 2

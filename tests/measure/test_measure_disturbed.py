@@ -15,6 +15,8 @@ QUIET = fairness.Around(
     requests={"cel01": {"SPOT": 1000.0, "ERP": 100.0}}, collected={"cel01": 60_000}, rates={"SPOT": 90.0}
 )
 LATER = replace(QUIET, requests={"cel01": {"SPOT": 7000.0, "ERP": 100.0}}, collected={"cel01": 120_000})
+_CELLS_BEFORE = {f"cel0{cell}": {"SPOT": 0.0, "ERP": 0.0} for cell in (1, 2, 3)}
+_CELLS_AFTER = {f"cel0{cell}": {"SPOT": 6000.0, "ERP": 6000.0} for cell in (1, 2, 3)}
 ALERT = {("cel01", "3_1"): "Hard disk failed."}
 CAME = [
     ("nothing", QUIET, LATER, []),
@@ -50,6 +52,46 @@ CAME = [
      ["disk group DATA is being rebalanced (REBAL)"]),
     ("a new alert", QUIET, replace(LATER, alerts=ALERT), ["an alert on cel01: Hard disk failed."]),
     ("an alert that was there", replace(QUIET, alerts=ALERT), replace(LATER, alerts=ALERT), []),
+    (
+        "an alert of several lines",
+        QUIET,
+        replace(LATER, alerts={("cel01", "3_1"): "Hard disk failed.  Status : FAILED  Size : 559GB"}),
+        ["an alert on cel01: Hard disk failed."],
+    ),
+    (
+        "a flush that began and ended in between",
+        replace(QUIET, used={"cel01": 300 * 2**30, "cel02": 300 * 2**30}),
+        replace(LATER, used={"cel01": 20 * 2**30, "cel02": 290 * 2**30}),
+        ["the flash cache of cel01 was emptied (300G in use before, 20G after)"],
+    ),
+    (
+        "a clock that was set forward: what others did is no smaller by it",
+        replace(QUIET, requests=_CELLS_BEFORE, collected=dict.fromkeys(_CELLS_BEFORE, 60_000)),
+        replace(
+            LATER, requests=_CELLS_AFTER, collected={"cel01": 120_000, "cel02": 3_720_000, "cel03": 120_000}
+        ),
+        [
+            "other databases have 50% of the requests to the cells (ERP 300/s)",
+            "the clock of cel02 was set, or its MS stood still: between its collections lie 3,660 s by it, and 60 s on the other "
+            "cells",
+        ],
+    ),
+    (
+        "a clock that was set back",
+        replace(QUIET, requests=_CELLS_BEFORE, collected=dict.fromkeys(_CELLS_BEFORE, 60_000)),
+        replace(LATER, requests=_CELLS_AFTER, collected={"cel01": 120_000, "cel02": -540_000, "cel03": 120_000}),
+        [
+            "other databases have 50% of the requests to the cells (ERP 300/s)",
+            "the clock of cel02 was set, or its MS stood still: between its collections lie -600 s by it, and 60 s on the other "
+            "cells",
+        ],
+    ),
+    (
+        "cells that are asked a minute apart",
+        replace(QUIET, collected={"cel01": 60_000, "cel02": 120_000, "cel03": 60_000}),
+        replace(LATER, collected={"cel01": 720_000, "cel02": 660_000, "cel03": 660_000}),
+        [],
+    ),
     ("no answer", QUIET, replace(LATER, unread=("cel02: gone",)), ["cel02: gone: whether it is busy is not known"]),
 ]  # fmt: skip
 

@@ -16,7 +16,15 @@ from exacell.language.line import parse_line
 from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import Design, Pause, from_json, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_rows
+from exacell.measure.experiments.said import (
+    MEASURES,
+    block_rows,
+    same_line,
+    schedule_lines,
+    sentences,
+    time_left,
+    verdict_rows,
+)
 from exacell.measure.experiments.schedule import ORDERS
 from exacell.plan.dbchange import read_change
 from tests.support.trials import DESIGN, EMPTY, PASSPORT, cells, measured
@@ -195,6 +203,24 @@ def test_each_level_of_each_factor_is_a_statement_that_exacell_plans(
         assert line is not None and line.call is not None and line.effect in (Effect.WRITE, Effect.OPAQUE)
         if line.effect is Effect.OPAQUE:
             assert line.call.command.name == "sql" and read_change(line.call.text_arg("text")) is not None
+
+
+LEFT = [
+    (replace(DESIGN, workload=(), seconds=60.0, settle=5.0), (), 12, ", about 13m00s left"),
+    (replace(DESIGN, workload=("drive",), seconds=0.0, settle=5.0), (), 12, ""),
+    (replace(DESIGN, workload=("drive",)), (50.0, 70.0), 12, ", about 12m00s left"),
+    (replace(DESIGN, workload=(), seconds=60.0), (0.02,), 12, ""),
+    (replace(DESIGN, workload=()), (3600.0,), 1, ", about 1h00m left"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("design", "lasted", "runs", "said"), LEFT)
+def test_the_time_left_follows_from_the_runs_so_far(
+    design: Design, lasted: tuple[float, ...], runs: int, said: str
+) -> None:
+    """Each run that is left counts as long as those before it on average, the first one as long as it settles and measures;
+    where neither is known, and below a second, nothing is said."""
+    assert time_left(design, lasted, runs) == said
 
 
 NO_FACTORS = [

@@ -17,6 +17,7 @@ from exacell.measure.importers.fiojson import amount_of, size_named
 from exacell.measure.importers.kinds import read, together
 from exacell.measure.importers.levels import Level, levels
 from exacell.measure.importers.model import Run, by_host, json_texts, moment
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data"
 MADE = DATA / "importers"
@@ -72,6 +73,26 @@ def _esxtop(rows: Sequence[Sequence[float]]) -> str:
     return f'"(PDH-CSV 4.0) (UTC)(0)",{head}\n{body}\n'
 
 
+def _sar(rows: Sequence[Sequence[float]], lengths: Sequence[int] = ()) -> str:
+    """Return what sar -d prints of reports of so many seconds each, of 5 where none are given: its columns once, above all."""
+    now, body = 0, ""
+    for (r, k, ms, q), seconds in zip(rows, lengths or [5] * len(rows), strict=True):
+        now += seconds
+        at = f"{now // 3600 % 24:02}:{now // 60 % 60:02}:{now % 60:02}"
+        body += f"{at} sda {r} {r * k} 0.00 0.00 {k if r else 0} {q} {ms if r else 0} 1.00\n"
+    columns = "DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util"
+    return f"Linux 6.1.0 (h1) \t11/28/26 \t_x86_64_\t(2 CPU)\n\n00:00:00 {columns}\n{body}"
+
+
+def _vscsi(rows: Sequence[Sequence[float]]) -> list[str]:
+    of = "Histogram: IO lengths of commands,virtual machine worldGroupID,7,virtual disk handleID,8203 (scsi0:1)"
+    return [
+        f"{of}\nmin,1\nmax,{ms}\nmean,{k}\ncount,{r:.0f}\nFrequency,Histogram Bucket Limit\n{r:.0f},4096\n"
+        for r, k, ms, _ in rows
+        if r
+    ]
+
+
 def _slob(rows: Sequence[Sequence[float]]) -> str:
     head = "FILE|SESSIONS|ELAPSED|EXECUTES|PREADS|DFSR_LAT|PWRITES|DFPW_LAT|\n"
     return head + "".join(f"awr.txt.8|8|300|{q}|{r}|{k}|{r}|{ms}|\n" for r, k, ms, q in rows)
@@ -96,7 +117,7 @@ def _awr(rows: Sequence[Sequence[float]]) -> list[str]:
     ]
 
 
-def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: int = 10, **job: Any) -> str:
+def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: float = 10, **job: Any) -> str:
     ios = int(iops * seconds)
     lat = {"min": 1, "max": int(us * 9000), "mean": us * 1000, "stddev": 1, "N": ios}
     way = {
@@ -133,6 +154,8 @@ KINDS: Mapping[str, tuple[Made, str, Mapping[str, str]]] = {
     "orion": (_orion, "iops", {"latencyUs": "iops"}),
     "fio": (_fios, "iops", {"latencyUs": "iops"}),
     "awr": (_awr, "waits", {"averageUs": "waits"}),
+    "sar": (_sar, "iops", {"kibPerIo": "iops", "latencyUs": "iops", "queue": ""}),
+    "vscsistats": (_vscsi, "count", {"mean": "count"}),
 }
 
 
@@ -149,7 +172,8 @@ def test_parts_put_together_are_the_whole(kind: str, cut: int) -> None:
     assert sets[0] is not None
     series = next(level.key for level in levels(sets[0].runs) if rate in level.values)
     sizes = [
-        sum(1 for row in rows if row[0] or kind in ("iostat", "esxtop", "slob")) for rows in (ROWS[:cut], ROWS[cut:])
+        sum(1 for row in rows if row[0] or kind in ("iostat", "esxtop", "slob", "sar"))
+        for rows in (ROWS[:cut], ROWS[cut:])
     ]
     parts = [(at(one, *series), size) for one, size in zip(sets[1:], sizes, strict=True) if one is not None and size]
     found = at(sets[0], *series)
@@ -198,8 +222,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
 # -- all of a file -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
+@every(
     [
         ("fio-status-interval.json", "the last of 4 documents counts: the others tell of the run on its way"),
         ("fio-appended.json", "2 runs stand in one file"),
@@ -217,7 +240,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
         ("fio-gtod.json", "latencies were not taken of all I/Os"),
         ("fio-2.2.json", "it does not tell the options of its jobs: rw, bs and load are unknown"),
         ("fio-row@ini1.json fio-row@ini2.json", "ini1, ini2 are parts of one run: their rates are added"),
-    ],
+    ]
 )
 def test_what_is_not_counted_is_named_once(names: str, said: str) -> None:
     """Documents, columns and jobs that a figure does not tell of are named, in one note."""
@@ -465,6 +488,15 @@ def _levels(names: str) -> list[Level]:
     return levels(imported(*files(names)).runs)
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(10, False), (9.5, False), (5, True)])
+def test_jobs_that_ran_for_unlike_times_are_told(seconds: float, said: bool) -> None:
+    """Where one job ended long before the others, the sum of their rates is said to be that of the time they shared."""
+    jobs = [json.loads(_fio(1000, 5, seconds=long))["jobs"][0] for long in (10, seconds)]
+    run = fio.read(json.dumps({"fio version": "fio-3.33", "jobs": jobs}), "x")
+    assert run.points[0].figures["iops"] == 2000
+    assert any("only while all of them ran" in note for note in run.notes) is said
+
+
 def test_the_spread_of_a_group_is_not_taken() -> None:
     """fio's samples of four jobs in one entry are those of single jobs: no interval comes of them; of one job it does."""
     (group,) = _levels("fio-group-of-four.json")
@@ -521,8 +553,7 @@ def test_samples_tell_of_their_own_run_alone() -> None:
 LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
 
 
-@pytest.mark.parametrize(
-    ("options", "level", "load"),
+@every(
     [
         ({"ioengine": "psync", "iodepth": "32"}, {}, 1),
         ({"ioengine": "psync", "iodepth": "32"}, {"1": 100.0}, 1),
@@ -542,7 +573,7 @@ LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "0x4"}, {}, 32),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "many"}, {}, None),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "4"}, {"8": 100.0}, 32),
-    ],
+    ]
 )
 def test_a_load_is_what_was_outstanding(options: dict[str, str], level: dict[str, float], load: float | None) -> None:
     """What fio counted as outstanding is the referee of what its options asked for; else it is unknown, and said."""
@@ -684,7 +715,7 @@ def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
     ("name", "key", "figure", "values"),
     [
         ("calibrate.txt", ("exa1cel01 all flash disks", None), "iops", (151020, 151020)),
-        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300, 300)),
+        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300,)),
         ("vflash.txt", ("read", None), "iops", (268,)),
         ("calibrate_io-query.txt", ("data files", None), "iops", (596, 596)),
     ],

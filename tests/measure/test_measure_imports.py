@@ -16,6 +16,7 @@ from exacell.measure.importers.kinds import KINDS, PUBLISHED, read, together
 from exacell.measure.importers.levels import curves, effective, knee, levels, peak
 from exacell.measure.importers.model import Run, UnreadableError, number
 from exacell.measure.importers.several import several
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".tsv", ".fio"))
@@ -46,7 +47,7 @@ def test_every_fixture_names_its_source() -> None:
     assert set(told) == set(FILES) and all(len(source) > 20 for source in told.values())
 
 
-@pytest.mark.parametrize("name", FILES)
+@every(FILES)
 def test_a_file_is_recognised_by_its_content(name: str) -> None:
     """Each output is claimed by its own program's reader alone, has points, and says so where nobody ran that program here."""
     text = (DATA / name).read_text()
@@ -60,9 +61,7 @@ def test_a_file_is_recognised_by_its_content(name: str) -> None:
     assert finding.verdict.endswith(".") and finding.figures is not None and finding.figures.rows
 
 
-@pytest.mark.parametrize(
-    ("name", "series", "load", "expected"),
-    [
+@every([
         # sums over the groups' jobs, as python -m json.tool shows them in the fixtures
         ("fio-mixed.json", "randrw 8k read", 1, {"iops": 10171.414293}),
         ("fio-redo.json", "write 4k sync", 1, {"latencyUs": 903.76}),
@@ -92,8 +91,7 @@ def test_a_file_is_recognised_by_its_content(name: str) -> None:
         ("iostat-10.txt", "sdk", None, {"readsPerS": 9600, "kibPerIo": 8, "latencyUs": 3130, "queue": 30.1}),
         ("iostat-11.txt", "sdb", None, {"writeMibPerS": 6.25, "writeUs": 1600, "writeKib": 128}),
         ("iostat-comma.txt", "sdk", None, {"readsPerS": 20.1, "readUs": 1000}),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_figures_are_those_of_the_file(name: str, series: str, load: float | None, expected: dict[str, float]) -> None:
     """What the file says stands under one name and one unit, whatever the release wrote it in."""
     found = figures(name)[series, load]
@@ -275,7 +273,7 @@ def test_what_is_no_output_is_refused_in_a_line(text: str, kind: str, why: str) 
         read(text, "f", kind)
 
 
-@pytest.mark.parametrize("name", FILES)
+@every(FILES)
 def test_files_that_are_cut_never_end_in_a_fault(name: str) -> None:
     """Cut at any of many places a file is read or refused, by an error that says why."""
     text = (DATA / name).read_text()

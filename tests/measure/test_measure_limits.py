@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.measure.limits import RedoPath, limits
+from tests.support.every import every
 
 X8 = "Oracle Corporation ORACLE SERVER X8-2L High Capacity"
 X8M = "Oracle Corporation ORACLE SERVER X8M-2L High Capacity"
@@ -21,8 +20,7 @@ def path(release: str = "19.3.2", mode: str = "writeback", model: str = X8, **ot
     )  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("found", "said"),
+@every(
     [
         (path(), ""),
         (path(release="20.1.0.0.0", mode="writethrough"), ""),
@@ -42,7 +40,7 @@ def path(release: str = "19.3.2", mode: str = "writeback", model: str = X8, **ot
         (path(on_flash=51, writes=100), f"{NOTHING}: the redo logs are on flash themselves"),
         (path(on_flash=49, writes=100), ""),
         (path(on_flash=0, writes=0), ""),
-    ],
+    ]
 )
 def test_what_stands_in_the_way_is_named(found: RedoPath, said: str) -> None:
     """Each way of the redo past disk or flash log is a sentence; where there is none, or nothing is known, none is."""

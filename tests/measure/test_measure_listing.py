@@ -33,7 +33,9 @@ def printed(values: tuple[str, ...], form: str) -> str:
     if form.endswith("dcli"):
         lines = [f"{cell}: {line.strip()}" for cell in ("exa1cel01", "exa1cel02") for line in lines if line]
     if form.endswith("prompt"):
-        lines = ["CellCLI> list metriccurrent where objectType = 'FLASHLOG'", *lines, "CellCLI> exit"]
+        lines = ["[root@exa1cel01 ~]# cellcli", "CellCLI: Release 11.2.3.2.1 - Production", "", *lines, "quitting", ""]
+        lines[2:2] = ["CellCLI> list metriccurrent where objectType = 'FLASHLOG'"]
+        lines[-2:-2] = ["CellCLI> exit"]
     return "\n".join(lines) + ("\n" if not form.endswith("cut") else "")
 
 

@@ -160,12 +160,14 @@ FREE = {
 
 
 @pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["unix", "windows"])
 @pytest.mark.parametrize("name", FREE)
-def test_what_stands_in_a_free_text_is_no_wait(name: str, quick: bool) -> None:
-    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end."""
+def test_what_stands_in_a_free_text_is_no_wait(name: str, ends: str, quick: bool) -> None:
+    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end, also where a
+    file of Windows has two characters for each end of a line that its lengths count as one."""
     real = f"WAIT #2: nam='{SYNC}' ela= 7 buffer#=1 sync scn=5 p3=0\n"
     for behind in ("", real, f"EXEC #2:c=0,e=1\n{real}{real}"):
-        text = f"{real}{FREE[name]}\n{behind}".encode()
+        text = f"{real}{FREE[name]}\n{behind}".replace("\n", ends).encode()
         for size in (1, 2, 5, 13, 59, 10_000):
             found = summarize(pieces(text, size), SYNC, "f", quick=quick, grouped=True)
             assert found.events == {SYNC: Histogram((7,), (1 + behind.count(real),))}, (behind, size)

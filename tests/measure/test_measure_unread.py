@@ -7,6 +7,7 @@ import pytest
 from exacell.core.errors import RefusedError
 from exacell.measure.importers import unread
 from exacell.measure.importers.kinds import KINDS, read
+from tests.support.every import every
 
 OTHERS = {
     "fio's text": (
@@ -17,12 +18,23 @@ OTHERS = {
     "fio's terse form": ("3;fio-3.33;q;0;0;1;2;3\n", "FIO"),
     "a job file": ("[global]\nioengine=libaio\n[row]\nrw=write\n", "FIO"),
     "iostat": ("Linux 6.1 (h)\n\nDevice             tps    kB_read/s\nvda   1.0  2.0\n", "IOSTAT"),
+    "a log of fio": ("500, 123456, 0, 8192, 0\n1000, 234567, 0, 8192, 0\n", "FIO"),
+    "iostat of Solaris": ("    extended device statistics\n    r/s    w/s   kr/s   kw/s wait actv\n", "IOSTAT"),
+    "iostat of AIX": (
+        "System configuration: lcpu=4 drives=3\n\nDisks:  % tm_act  Kbps  tps\nhdisk0 1.0 2.0 3.0\n",
+        "IOSTAT",
+    ),
+    "iostat -o JSON": (
+        '{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0}]}]}]}}',
+        "IOSTAT",
+    ),
     "iostat -c": ("Linux 6.1 (h)\n\navg-cpu:  %user   %nice\n   1.0 2.0\n", "IOSTAT"),
     "sadf -d": ("# hostname;interval;timestamp;IFACE;rxpck/s\nvm;1;2026-11-28 23:16:43 UTC;lo;5\n", "SAR"),
     "sar -r": (
         "Linux 6.1 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)\n\n23:16:37 kbmemfree kbavail\n23:16:38 100 200\n",
         "SAR",
     ),
+    "sar -w of sysstat 7": ("Linux 2.6.18 (vm) \t11/28/2026\n\n10:00:00 AM   cswch/s\n10:00:01 AM  2.0\n", "SAR"),
     "sar -o": ("\ufffd\ufffdu!\x0c\x06\0\0", "SAR"),
     "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  1\n", "IOSTAT"),
     "orion on the screen": (
@@ -38,7 +50,8 @@ OTHERS = {
     "another page": ("Device Identification VPD page:\n  Addressed logical unit:\n", "SG_VPD"),
     "queues without names": ("max_sectors_kb 1280\nnr_requests 256\n", "QUEUES"),
     "lsblk": ("NAME MAJ:MIN RM SIZE RO TYPE\nsda 8:0 0 1G 0 disk\n", "QUEUES"),
-    "vscsiStats without -c": (
+    "vscsiStats -l": ("Virtual Machine worldGroupID: 21, Virtual Machine Display Name: db, {\n", "VSCSI"),
+    "vscsiStats that was cut off": (
         "Histogram: IO lengths of commands : virtual machine worldGroupID : 21 {\n min : 512\n",
         "VSCSI",
     ),
@@ -54,7 +67,7 @@ OTHERS = {
 """What a text is → its first lines, and the name of the form that it needs."""
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@every(OTHERS)
 def test_another_form_of_a_known_program_is_told_with_the_one_that_is_needed(name: str) -> None:
     """The refusal says what the file is and how the program is run instead."""
     text, needed = OTHERS[name]
@@ -93,7 +106,32 @@ def test_what_another_statement_reads_names_it(text: str, what: str) -> None:
     assert what in str(refused.value.hint)
 
 
+def test_an_empty_file_is_called_empty() -> None:
+    """Whoever names a file that holds nothing is told that, also with kind=."""
+    for kind in ("", "fio"):
+        with pytest.raises(RefusedError, match="is empty"):
+            read(" \n", "x.txt", kind=kind)
+
+
 def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
     """Without a sign of any program the refusal lists those that are read."""
     with pytest.raises(RefusedError, match="of no known program"):
         read("hello, world\n", "x.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FILE|SESSIONS|ELAPSED|EXECUTES|PREADS|READ_MBS|\nawr.txt.8|8|300|2500|10|320,5|\n",
+        "Maximum Large MBPS=418,07 @ Small=0 and Large=2\n",
+        "max_iops = 1.596,5\nlatency = 12\n",
+        "Aggregate random read throughput across all hard disk luns: 1304,5 MBPS\n",
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\esx\\Physical Disk SCSI Device(naa.1)\\Commands/sec"\n"11/28/2026 10:00:00","12,5"\n',
+        "  Read:\n    Cache hit rate (as a percentage): 12,5\n",
+    ],
+    ids=["SLOB", "ORION", "CALIBRATE_IO", "CALIBRATE", "esxtop", "vflash"],
+)
+def test_a_number_whose_form_can_not_be_told_is_refused(text: str) -> None:
+    """A comma before the decimals is neither read as one of thousands nor left out in silence."""
+    with pytest.raises(RefusedError, match="can't be told which number"):
+        read(text, "x.txt")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.opaque.shell import unread_programs
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
+@every(
     [
         ("uptime", ()),
         ("fio job.fio --output-format=json", ("fio",)),
@@ -25,15 +23,14 @@ from exacell.opaque.shell import unread_programs
         ("uptime >/dev/null; cat /etc/hosts", ()),
         ("ps -ef; grep x", ("grep",)),
         ("/opt/a/b x; ls '-Z'", ("/opt/a/b", "ls")),
-    ],
+    ]
 )
 def test_the_programs_are_named(text: str, found: tuple[str, ...]) -> None:
     """Each program that is not read is there once, by its name where its folder is a system's."""
     assert unread_programs(text) == frozenset(found)
 
 
-@pytest.mark.parametrize(
-    "text",
+@every(
     [
         "fio $(reboot)",
         "fio `reboot`",
@@ -53,7 +50,7 @@ def test_the_programs_are_named(text: str, found: tuple[str, ...]) -> None:
         'fio "a$ b"',
         "if fio; then reboot; fi; ${x}",
         "fio a\rreboot",
-    ],
+    ]
 )
 def test_what_may_start_another_program_is_none_of_them(text: str) -> None:
     """A text that holds more than plain words and joints names no programs at all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exacell.opaque.scan import absences_in, command_findings
+from tests.support.every import every
 
 AWAY = {
     "reboot": "reboot",
@@ -47,7 +48,7 @@ AWAY = {
 }
 
 
-@pytest.mark.parametrize(("text", "kind"), AWAY.items())
+@every(AWAY.items())
 def test_what_takes_a_cell_away_is_found(text: str, kind: str) -> None:
     """Each by its kind of work, alone and inside of other text."""
     for whole in (text, f"if true; then {text}; fi", text.upper()):

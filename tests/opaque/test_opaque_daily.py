@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.opaque.scan import command_findings
+from tests.support.every import every
 
 DAILY = [
     "hostname",
@@ -46,7 +45,7 @@ DAILY = [
 ]
 
 
-@pytest.mark.parametrize("text", DAILY)
+@every(DAILY)
 def test_daily_text_is_read(text: str) -> None:
     """What people type every day to look at a cell is read, and changes nothing."""
     found = command_findings(text)

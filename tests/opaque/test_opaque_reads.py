@@ -6,6 +6,7 @@ import pytest
 
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.shell import read_shell
+from tests.support.every import every
 
 READS: dict[str, list[list[list[str]]]] = {
     "hostname": [[["hostname"]]],
@@ -142,14 +143,14 @@ OTHERS += ["#!/bin/ksh", "#!/bin/zsh", "#!/usr/bin/perl", "#!/usr/bin/env sh", "
 OTHERS += ["#!/bin/sh -x -e", "#!/bin/sh -xe", "#!/bin/sh ", "#!     /bin/sh", "#!/bin/sh;"]
 
 
-@pytest.mark.parametrize("first", [*FIRST_LINES, *OPTIONS])
+@every([*FIRST_LINES, *OPTIONS])
 def test_first_lines_of_scripts_that_are_read(first: str) -> None:
     """A script is read without a first line of its own, and with one that names sh or bash and changes nothing of the rest."""
     assert read_shell(f"{first}\nls\n", script=True) == read_shell("ls")
     assert read_shell(f"{first}\nls\n") == read_shell("ls")
 
 
-@pytest.mark.parametrize("first", OTHERS)
+@every(OTHERS)
 def test_first_lines_of_scripts_that_are_not_read(first: str) -> None:
     """A script for another program, or with an option that changes what the rest means, is unread, and the way is named."""
     for script in (True, False):

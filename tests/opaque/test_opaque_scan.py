@@ -79,6 +79,25 @@ def test_the_first_unread_sign_is_named_first(text: str) -> None:
     assert found.unread[0].startswith(f"{UNREAD[text]}: ")
 
 
+@pytest.mark.parametrize("word", ["spool", "SPOOL", "Spo", "spoo"])
+@pytest.mark.parametrize("rest", ["/tmp/x", "x append", "x rep", "off", ""])
+@pytest.mark.parametrize(
+    "shape", ["cellcli <<!\nlist cell\n  {}\nlist lun\n!", "cellcli <<'E'\nlist cell; {};\nE", "cellcli -e '{}'"]
+)
+def test_spool_is_a_file_on_the_cell(word: str, rest: str, shape: str) -> None:
+    """SPOOL in a text for CellCLI, however it is spelt and wherever it stands, is told as a file that CellCLI writes there."""
+    found = command_findings(shape.format(f"{word} {rest}".strip()))
+    assert found.unread[0] == f"{word}: CellCLI writes a file on the cell with it, and replaces one that is there"
+    assert not found.harmless and not found.changes
+
+
+@pytest.mark.parametrize("statement", ["start /tmp/x", "STA x", "@x", "@ /tmp/x.scl"])
+def test_start_is_a_file_on_the_cell(statement: str) -> None:
+    """What CellCLI runs from a file of the cell is told as that."""
+    found = command_findings(f"cellcli <<!\n{statement}\n!")
+    assert "CellCLI runs a file on the cell with it" in found.unread[0]
+
+
 def test_a_read_statement_beside_an_unread_one_is_still_a_change() -> None:
     """In one cellcli, what is read comes out as a change though something else there is unread."""
     found = command_findings("cellcli -e 'drop flashcache; spool x'")

@@ -24,7 +24,7 @@ def texts() -> dict[str, str]:
 READS = texts()
 
 
-@pytest.mark.parametrize("name", READS)
+@every(READS)
 def test_what_administrators_ask_is_read(name: str) -> None:
     """Queries of Oracle's own views with its own functions are reads, on one line or several, with settings around them."""
     assert read_sql(READS[name]).query

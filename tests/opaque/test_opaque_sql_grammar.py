@@ -9,12 +9,13 @@ import pytest
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.sql import read_sql
 from exacell.opaque.sqltokens import LONGEST, views
+from tests.support.every import every
 
 CLAUSES = (Path(__file__).parents[1] / "data/sql/clauses.sql").read_text(encoding="ascii").splitlines()
 FROM_FILE = "select file_id from dba_free_space where {};"
 
 
-@pytest.mark.parametrize("text", CLAUSES)
+@every(CLAUSES)
 def test_each_clause_of_a_query_is_read(text: str) -> None:
     """Every form of every clause, as Oracle's SQL Language Reference writes it, is a read."""
     assert read_sql(text).query == text.removesuffix(";")
@@ -60,7 +61,7 @@ ORACLES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", [*NAMES, *ORACLES])
+@every([*NAMES, *ORACLES])
 def test_what_stands_in_the_place_of_a_clause_is_unread(what: str) -> None:
     """A name that is no column where it stands, and what no clause of Oracle's has there, make a query unread."""
     text, sign = {**NAMES, **ORACLES}[what]

@@ -234,13 +234,13 @@ UNREAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", READS)
+@every(READS)
 def test_what_a_dba_types_on_a_host_is_read(text: str) -> None:
     """Commands that only show something are read, whichever of their usual options stand there."""
     assert command_findings(text).harmless, command_findings(text).unread
 
 
-@pytest.mark.parametrize("text", UNREAD)
+@every(UNREAD)
 def test_their_neighbours_that_may_change_something_are_not(text: str) -> None:
     """What writes, goes on without end, or reaches a device is not read."""
     assert command_findings(text).unread

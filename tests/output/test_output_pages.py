@@ -1,4 +1,4 @@
-"""Our own pager, its rows and when a pager is wanted."""
+"""Rows of a terminal, when a pager is wanted, and which."""
 
 import io
 import os
@@ -7,68 +7,10 @@ import termios
 
 import pytest
 
-from exacell.output.pager import LESS, Pages, pager_command, pager_env, wants_pager
+from exacell.output.pager import LESS, page, pager_command, pager_env, wants_pager
 from exacell.output.style import cut, paint, plain, rows_of
 
 TEXT = [f"line {number}" for number in range(1, 101)]
-
-
-def shown(pages: Pages, height: int = 11) -> list[str]:
-    return [row for row in pages.view(60, height)[:-1] if row]
-
-
-@pytest.mark.parametrize(
-    ("keys", "first"),
-    [
-        ((" ",), "line 11"),
-        ((" ", " ", "b"), "line 11"),
-        (("j", "down", "enter"), "line 4"),
-        (("j", "k", "up"), "line 1"),
-        (("G",), "line 91"),
-        (("G", "g"), "line 1"),
-        (("d",), "line 6"),
-        (("d", "u"), "line 1"),
-        ((*"/", *"line 42", "enter"), "line 42"),
-        ((*"/", *"line 4", "enter", "n"), "line 40"),
-        ((*"/", *"line 4", "enter", "n", "N"), "line 4"),
-        ((*"/", *"x", "backspace", *"77", "enter"), "line 77"),
-        (("z", "left", "%"), "line 1"),
-    ],
-)
-def test_keys_move_as_in_less(keys: tuple[str, ...], first: str) -> None:
-    """Each key leads to the page that less would show; unknown keys do nothing."""
-    pages = Pages(TEXT)
-    pages.view(60, 11)
-    for key in keys:
-        pages.press(key)
-    assert plain(shown(pages)[0]) == first and not pages.ended
-
-
-@pytest.mark.parametrize("key", ["q", "Q", "escape"])
-def test_q_leaves(key: str) -> None:
-    """The reader leaves with q or Escape."""
-    pages = Pages(TEXT)
-    pages.view(60, 11)
-    pages.press(key)
-    assert pages.ended
-
-
-def test_a_search_that_finds_nothing_says_so_and_stays() -> None:
-    """The page is the same and the status names the pattern."""
-    pages = Pages(TEXT)
-    pages.view(60, 11)
-    for key in (*"/zebra", "enter"):
-        pages.press(key)
-    assert shown(pages)[0] == "line 1" and "no zebra below" in pages.view(60, 11)[-1]
-
-
-def test_the_place_is_kept_when_the_terminal_changes() -> None:
-    """After a change of width the page shows about the same part of the text."""
-    pages = Pages(["x" * 70 for _ in range(50)])
-    pages.view(80, 11)
-    pages.press("G")
-    assert "50 of 50" in pages.view(80, 11)[-1]
-    assert "of 100" in pages.view(40, 11)[-1] and "1-10 of" not in pages.view(40, 11)[-1]
 
 
 def test_rows_keep_every_character_and_their_colours() -> None:
@@ -115,9 +57,11 @@ def test_the_setting_wins_over_the_environment(setting: str, env: dict[str, str]
 
 
 def test_a_pager_that_is_not_installed_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    """Without less and with a $PAGER that does not exist our own pager is used."""
+    """Without less and with a $PAGER that does not exist nothing pages, and whoever asks is told so."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("exacell.output.pager.fits_screen", lambda out: True)
     assert pager_command("auto", {"PAGER": "no-such-pager"}) == ""
+    assert not page(TEXT, "no-such-pager", io.StringIO())
 
 
 def test_less_is_told_to_be_secure_and_how_to_be_left() -> None:

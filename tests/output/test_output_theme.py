@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-import exacell
 from exacell.core.errors import ExacellError, JournalError, RefusedError, StatementError, TransportError, UnitError
 from exacell.output.draw import Branch, Look, bar, grid, table, tree
 from exacell.output.faults import head_of, meaning_of, sentence
 from exacell.output.style import paint, painted_lines, plain, readable, takes_unicode, wrapped
 from exacell.output.theme import COLOURS, MEANINGS, TYPED, escape, in_hexadecimal, rgb
+from tests.support import sources
 
-ROOT = Path(exacell.__file__).parent
+ROOT = sources.ROOT
 BACKGROUNDS = {
     "black": (0, 0, 0), "white": (255, 255, 255), "dark grey": (40, 44, 52), "paper": (253, 246, 227), "ink": (0, 43, 54),
 }  # fmt: skip
@@ -56,7 +56,7 @@ def test_output_prompt_and_drawings_have_one_table() -> None:
 
 def test_only_the_table_knows_escape_codes_of_colours() -> None:
     """No other module of the product spells a colour, and only what draws imports rich."""
-    for path in sorted(ROOT.rglob("*.py")):
+    for path in sources.trees():
         name = path.relative_to(ROOT).as_posix()
         source = path.read_text(encoding="utf-8")
         if name.startswith("emulator/") or name == "output/theme.py":
@@ -64,7 +64,7 @@ def test_only_the_table_knows_escape_codes_of_colours() -> None:
         assert "38;5" not in source and " ansi" not in source and '"ansi' not in source, name
         modules = {
             module
-            for node in ast.walk(ast.parse(source))
+            for node in sources.nodes(path)
             for module in (
                 [a.name for a in node.names]
                 if isinstance(node, ast.Import)

@@ -6,6 +6,7 @@ import pytest
 
 from exacell.cellcli.forms import FORMS
 from exacell.plan.ageing import ages, ages_in_asm
+from tests.support.every import every
 
 AGES = (
     "drop flashcache",
@@ -109,13 +110,13 @@ ASM_KEEPS = (
 )
 
 
-@pytest.mark.parametrize("statement", AGES)
+@every(AGES)
 def test_what_may_lose_something_ages(statement: str) -> None:
     """A statement that takes anything away, or that can't be read, is looked at right before it leaves."""
     assert ages(statement)
 
 
-@pytest.mark.parametrize("statement", KEEPS)
+@every(KEEPS)
 def test_what_loses_nothing_does_not(statement: str) -> None:
     """A statement that loses nothing whatever has happened since needs no second look."""
     assert not ages(statement)

@@ -12,6 +12,7 @@ from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.targets import means
+from tests.support.every import every
 
 FULL = tuple(disk(f"FD_0{n}_exa1cel01", free=0) for n in (0, 1))
 CACHES: list[tuple[str, dict[str, Any], str]] = [
@@ -76,7 +77,7 @@ CACHES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "changes", "why"), CACHES)
+@every(CACHES)
 def test_caches_and_logs(text: str, changes: dict[str, Any], why: str) -> None:
     """A statement on a cache or log that is what it is to become changes nothing; what was not read is left to the cell."""
     assert CACHE == 40 * GIB
@@ -122,7 +123,7 @@ MADE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "changes", "why"), MADE)
+@every(MADE)
 def test_grid_disks(text: str, changes: dict[str, Any], why: str) -> None:
     """CREATE, ACTIVE and INACTIVE change nothing where each disk is what it is to become, and ASM is done with it."""
     assert reached(parse(text), carved(**changes)) == why

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from plan_factory import (
     CELLS,
     asm,
@@ -36,6 +35,7 @@ from exacell.plan.planners.cachemode import mode_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 from exacell.plan.planners.memorycache import memory_flush_plan
+from tests.support.every import every
 
 APPROVED = Path(__file__).parent / "approved"
 ONE, TWO, THREE = CELLS
@@ -291,7 +291,7 @@ CASES: dict[str, Callable[[], Plan]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@every(CASES)
 def test_plan_is_as_approved(name: str) -> None:
     """The plan of this case, or its refusal, is word for word the one that was read and kept."""
     check_approved(APPROVED, name, lines_of(CASES[name]))

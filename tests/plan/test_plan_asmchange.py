@@ -19,6 +19,7 @@ from exacell.plan.asmchange import (
     meant,
     read_asm_change,
 )
+from tests.support.every import every
 
 READ = {
     "drop diskgroup data_ssd": DropGroup(group="DATA_SSD"),
@@ -73,14 +74,13 @@ READ = {
 }
 
 
-@pytest.mark.parametrize("sql", READ)
+@every(READ)
 def test_what_is_read(sql: str) -> None:
     """Each form that a published page types is read, whatever the case of its words."""
     assert read_asm_change(sql) == READ[sql]
 
 
-@pytest.mark.parametrize(
-    "sql",
+@every(
     [
         "drop diskgroup x force including contents",
         'drop diskgroup "x"',
@@ -139,7 +139,7 @@ def test_what_is_read(sql: str) -> None:
         "create diskgroup x disk 'o/*/A*' attribute ''='4M'",
         "alter database add logfile group 7",
         "alter diskgroup a234567890123456789012345678901 mount",
-    ],
+    ]
 )
 def test_what_is_not_read(sql: str) -> None:
     """Anything more, anything by force and any other clause is not understood, so it stays opaque."""

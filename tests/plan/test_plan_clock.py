@@ -15,21 +15,24 @@ from exacell.plan.asmfacts import AsmDisk, AsmFacts
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import NOT_IN_USE
 from exacell.plan.guards.choice import guard_plan
-from exacell.plan.model import Check, Plan, Risk
+from exacell.plan.model import Check, Gate, Plan, Risk
 from exacell.plan.planners.availability import gone_offline, offline_plan, restart_plan
 from exacell.plan.planners.clock import (
     DEFAULTS,
     STAYS,
     Clock,
+    away_steps,
     clock_of,
     clocks_over,
     held_against_clocks,
+    moment_of,
     needed_for,
     refuse_short,
     seconds_of,
     spoken_time,
     taken_by,
 )
+from tests.support.every import every
 
 ONE, NOW = CELLS[0], datetime(2026, 11, 28, 20, 0, tzinfo=UTC)
 LONG = {"disk_repair_time": "3.6h", "failgroup_repair_time": "24h"}
@@ -77,8 +80,7 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
     return held(plan, facts, *clusters)
 
 
-@pytest.mark.parametrize(
-    ("attributes", "whole", "compatible", "attribute", "seconds"),
+@every(
     [
         (LONG, False, "19.0.0.0.0", "disk_repair_time", 12960.0),
         (LONG, True, "19.0.0.0.0", "disk_repair_time", 12960.0),
@@ -104,7 +106,7 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
         ({**LONG, "disk_repair_time": "3d"}, True, "19.0.0.0.0", "disk_repair_time", None),
         ({**LONG, "failgroup_repair_time": "soon"}, True, "19.0.0.0.0", "failgroup_repair_time", None),
         ({}, False, "19.0.0.0.0", "disk_repair_time", None),
-    ],
+    ]
 )
 def test_the_shorter_clock_counts(
     attributes: dict[str, str], whole: bool, compatible: str, attribute: str, seconds: float | None
@@ -163,7 +165,9 @@ def test_a_clock_is_long_enough_from_twice_the_estimate_on(kind: str) -> None:
     data = group(attributes={"disk_repair_time": f"{enough / 60:g}m"})
     refuse_short("x", ONE, [clock_of(data, whole=False)], kind)
     short = clock_of(group(attributes={"disk_repair_time": f"{enough / 60 - 1:g}m"}), whole=False)
-    with pytest.raises(RefusedError, match=r"^x: refused: ASM would drop the disks of exa1cel01: disk_repa") as e:
+    with pytest.raises(
+        RefusedError, match=r"^x: refused: ASM would drop the disks of exa1cel01 for good: disk_repa"
+    ) as e:
         refuse_short("x", ONE, [clock_of(data, whole=False), short], kind)
     assert e.value.hint == "sql asm \"alter diskgroup DATA set attribute 'disk_repair_time'='3.6h'\""
     assert e.value.message.endswith("; nothing was sent")
@@ -222,8 +226,8 @@ def test_an_update_of_the_software_is_held_against_the_clock_as_a_patch() -> Non
 def test_where_nothing_tells_when_disks_are_back_the_moment_is_named() -> None:
     """INACTIVE, SHUTDOWN and offline cell say when ASM drops the disks; what brings them back itself says nothing."""
     said = (
-        "exa1cel01: ASM drops the disks of DATA at 2026-11-28 23:36 unless they are online again (disk_repair_time of DATA is "
-        "3.6h)"
+        "exa1cel01: ASM drops the disks of DATA for good at 2026-11-28 23:36 unless they are online again "
+        "(disk_repair_time of DATA is 3.6h)"
     )
     assert offline(cluster()).warnings[-1] == said
     assert typed("alter griddisk all inactive", cluster()).warnings[-1] == said
@@ -306,6 +310,9 @@ def test_what_is_taken_is_what_asm_is_asked_about() -> None:
     assert taken_by(replace(step, needs=(mine,)), {ONE: pooled}) == {"data_cd_00_exa1cel01": "DATA"}
     inactive = cell(grid_disks=(grid("CD_00_exa1cel01", pool="p", status="inactive"),))
     assert taken_by(replace(step, needs=(mine,)), {ONE: inactive}) == {"data_cd_00_exa1cel01": ""}
+    # One of no pool that no disk group seems to use, and that ASM is asked about all the same.
+    free = cell(grid_disks=(free_grid("CD_00_exa1cel01", "DATA"),))
+    assert taken_by(replace(step, needs=(mine,)), {ONE: free}) == {"data_cd_00_exa1cel01": ""}
 
 
 def test_disks_whose_asm_tells_no_mode_may_be_gone_afterwards() -> None:
@@ -314,3 +321,50 @@ def test_disks_whose_asm_tells_no_mode_may_be_gone_afterwards() -> None:
     proofs = {check.where["name"]: check.value for check in gone_offline([sure, untold])}
     names = {(name,) if isinstance(name, str) else tuple(name): value for name, value in proofs.items()}
     assert names[sure.name,] == "OFFLINE" and names[untold.name,] == ("OFFLINE", *NOT_IN_USE)
+
+
+def test_each_kind_of_work_has_its_own_estimate() -> None:
+    """An hour is enough for a restart of services and too short for a patch."""
+    hour = cluster({**LONG, "disk_repair_time": "1h"})
+    assert restart(hour).warnings == restart(cluster()).warnings
+    facts = rack(ONE)
+    plan = restart_plan("t1", facts, service="cellsrv", statement="patch")
+    taking, *others = plan.steps
+    patches = replace(
+        plan,
+        stages=(
+            replace(plan.stages[0], steps=(replace(taking, statement="ALTER SOFTWAREUPDATE UPGRADE"),)),
+            *plan.stages[1:],
+        ),
+    )
+    assert others and len(held(patches, facts, cluster()).steps) == len(plan.steps)
+    with pytest.raises(RefusedError, match=r"a patch of a cell may take 1\.5h, doubled: 3h"):
+        held(patches, facts, hour)
+
+
+def test_only_the_cell_that_comes_back_has_an_estimate() -> None:
+    """Disks that the plan brings back on another cell alone stay away: the moment at which ASM drops them is named."""
+    facts = rack()
+    two = restart_plan("t1", facts, service="cellsrv", statement="x")
+    only = tuple(
+        replace(stage, steps=tuple(s for s in stage.steps if not s.online or s.target != ONE)) for stage in two.stages
+    )
+    (told,) = set(held(replace(two, stages=only), facts, cluster()).warnings) - set(two.warnings)
+    assert told.startswith(f"{ONE}: ASM drops the disks of DATA for good at ")
+
+
+def test_what_mends_a_failure_takes_nothing_away() -> None:
+    """A stage that is only for after a failure is held against no clock."""
+    facts = rack(ONE)
+    plan = offline_plan("t1", facts[ONE], statement="offline cell")
+    mends = replace(plan, stages=tuple(replace(stage, gate=Gate.MEND) for stage in plan.stages))
+    assert away_steps(plan) and away_steps(mends) == []
+
+
+def test_without_a_clock_of_ours_no_time_of_day_is_named() -> None:
+    """Where nobody tells what time it is the clock itself stands in the sentence."""
+    (clock,) = clocks_over([cluster()], ["DATA_CD_00_exa1cel01"])
+    assert moment_of(clock, None) == (
+        f"ASM drops the disks of DATA for good unless they are online again in time: {clock.sentence}"
+    )
+    assert "2026-11-28 23:36" in moment_of(clock, NOW)

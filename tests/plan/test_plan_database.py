@@ -12,6 +12,7 @@ from exacell.plan.dbchange import AddLog, DropLog, KeepInCache, SetParameter, re
 from exacell.plan.model import Plan
 from exacell.plan.planners.database import OVERRIDE, asked, database_plan
 from exacell.plan.planners.smart_cache import FILE, SIZE
+from tests.support.every import every
 
 G4 = 4 << 30
 
@@ -85,8 +86,7 @@ def planned(sql: str, **more: Any) -> Plan:
     )
 
 
-@pytest.mark.parametrize(
-    ("sql", "change"),
+@every(
     [
         ("alter system set open_cursors = 400", SetParameter(name="open_cursors", value="400")),
         (
@@ -127,15 +127,14 @@ def planned(sql: str, **more: Any) -> Plan:
             'alter index "a".P storage(CELL_FLASH_CACHE NONE)',
             KeepInCache(kind="INDEX", owner="a", name="P", value="NONE"),
         ),
-    ],
+    ]
 )
 def test_what_is_understood(sql: str, change: object) -> None:
     """Each form that a published procedure types is read, whatever the case of its words."""
     assert read_change(sql) == change
 
 
-@pytest.mark.parametrize(
-    "sql",
+@every(
     [
         "alter system set events '10046 trace name context forever, level 8'",
         f"alter system set \"{OVERRIDE}\"=TRUE sid='SPOT1'",
@@ -173,7 +172,7 @@ def test_what_is_understood(sql: str, change: object) -> None:
         "drop table app.keys",
         "select 1 from dual",
         "",
-    ],
+    ]
 )
 def test_anything_else_is_not_read(sql: str) -> None:
     """A clause more, a RESET of memory, files beside disk groups: exacell does not pretend to understand it."""
@@ -588,8 +587,7 @@ def test_a_group_that_a_standby_database_fills_stays() -> None:
         planned("alter database drop standby logfile group 9", **{"db.log": busy})
 
 
-@pytest.mark.parametrize(
-    "setting",
+@every(
     [
         *("open_cursors=0", "open_cursors=49", "open_cursors=65536", "statistics_level=basic", "asm_power_limit=0"),
         *(
@@ -606,7 +604,7 @@ def test_a_group_that_a_standby_database_fills_stays() -> None:
             "db_recovery_file_dest_size=1g",
         ),
         *("parallel_min_time_threshold=0", "db_file_multiblock_read_count=0", "optimizer_dynamic_sampling=12"),
-    ],
+    ]
 )
 def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
     """A parameter without a row, and a value beside its row, are of unknown risk: nothing plans them as performance."""
@@ -614,8 +612,7 @@ def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
     assert read_change(f"alter system set {setting.replace('=', chr(61) + chr(39), 1)}' scope=spfile") is None
 
 
-@pytest.mark.parametrize(
-    "setting",
+@every(
     [
         *("open_cursors=50", "open_cursors=300", "open_cursors=65535", "statistics_level=all", "asm_power_limit=1024"),
         *(
@@ -631,7 +628,7 @@ def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
             "parallel_min_time_threshold=auto",
         ),
         *("optimizer_dynamic_sampling=11", "optimizer_index_caching=100", "db_file_multiblock_read_count=128"),
-    ],
+    ]
 )
 def test_a_value_of_its_row_is_read(setting: str) -> None:
     """What changes speed alone is planned, in any case."""

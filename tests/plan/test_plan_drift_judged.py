@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from exacell.plan.drift import BETTER, CHANGED, WORSE, Difference, judgement
+from tests.support.every import every
 
 CASES = (
     ("status", "failed", "normal", WORSE),
@@ -25,7 +24,7 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize(("attribute", "value", "expected", "wanted"), CASES)
+@every(CASES)
 def test_a_difference_is_judged(attribute: str, value: str, expected: str, wanted: str) -> None:
     """Missing objects, states that are well no more and further errors are worse, the reverse is better, all else is changed."""
     found = Difference(cell="c1", object="o", name="n", attribute=attribute, value=value, expected=expected)

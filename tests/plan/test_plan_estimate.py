@@ -14,6 +14,7 @@ from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
 from exacell.session.saved import stages_json
+from tests.support.every import every
 
 
 def dirty(fact, size: float):
@@ -37,7 +38,7 @@ USUAL = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "seconds"), USUAL)
+@every(USUAL)
 def test_what_a_statement_usually_takes(statement: str, seconds: float | None) -> None:
     """A statement takes what its kind takes; one that depends on what nobody read has no figure."""
     assert e.step_seconds(Step(target="c", what="w", statement=statement)) == seconds

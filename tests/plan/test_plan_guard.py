@@ -14,10 +14,10 @@ from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.model import Op, Risk, Undo
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "risk"),
+@every(
     [
         ("create threshold ct_io_wt_r.u warning=1, comparison='>'", Risk.NONE),
         ("drop alerthistory all", Risk.NONE),
@@ -41,7 +41,7 @@ from exacell.plan.model import Op, Risk, Undo
         ("alter griddisk all comment='x', cachingPolicy=none", Risk.PERFORMANCE),
         ("alter cell restart services ms", Risk.PERFORMANCE),
         ("alter celldisk all flush", Risk.PERFORMANCE),
-    ],
+    ]
 )
 def test_harmless_statements_go_to_every_cell(text: str, risk: Risk) -> None:
     """What takes nothing away is sent with the risk that it has, and needs no acceptance."""
@@ -96,7 +96,7 @@ PROOFS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "op"), PROOFS)
+@every(PROOFS)
 def test_what_can_be_read_back_is(text: str, kind: str, op: Op) -> None:
     """A statement whose end can be seen on the cell carries the proof, so that a lost answer can be settled."""
     fact = bare() if text.startswith("create flash") else with_flash_grids(flushed())

@@ -16,6 +16,7 @@ from exacell.plan.model import Op
 from exacell.session.answers import Answer, Answers
 from exacell.session.factreading import gather
 from exacell.transport.base import Reply, State
+from tests.support.every import every
 
 ONE = "exa1cel01"
 Tables = Mapping[str, list[dict[str, Any]]]
@@ -95,7 +96,7 @@ def _let_through(statement: Change, wanted: list[str], tables: Tables) -> bool:
     return bool(plan.steps) and not proven
 
 
-@pytest.mark.parametrize("text", LOSING)
+@every(LOSING)
 def test_an_answer_that_lacks_something_is_no_proof(text: str) -> None:
     """Whatever one answer lacks, a statement that loses data should be refused, or need a fact that is read once more."""
     statement = parse(text)

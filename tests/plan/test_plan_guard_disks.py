@@ -10,6 +10,7 @@ from plan_guarding import guard, only
 
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Op, Risk, Undo
+from tests.support.every import every
 
 
 @pytest.mark.parametrize(
@@ -237,8 +238,7 @@ def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None
     assert {step.target: step.statement for step in plan.steps} == {c: sent.format(cell=c) for c in CELLS[:2]}
 
 
-@pytest.mark.parametrize(
-    ("text", "available", "mode", "end"),
+@every(
     [
         ("alter griddisk all availableTo=other", "", "ONLINE", "refused"),
         ("alter griddisk all availableTo='other,asm1'", "", "SYNCING", "refused"),
@@ -254,7 +254,7 @@ def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "", "refused"),
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "DROPPED", "looked at"),
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "UNKNOWN", "looked at"),
-    ],
+    ]
 )
 def test_no_mounted_disk_group_loses_sight_of_its_disks(text: str, available: str, mode: str, end: str) -> None:
     """A new name, or clients that leave somebody out, should wait until no disk group is mounted on the disks."""
@@ -398,8 +398,7 @@ def test_what_where_left_to_flush_only_the_cell_knows() -> None:
     assert step.undo is Undo.IMPOSSIBLE
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@every(
     [
         ("alter griddisk all comment='new'", [("griddisk", "comment", "new")]),
         ("alter griddisk all cachingPolicy=none", [("griddisk", "cachingPolicy", "none")]),
@@ -416,7 +415,7 @@ def test_what_where_left_to_flush_only_the_cell_knows() -> None:
         ("alter griddisk all comment=(a,b)", []),
         ("alter cell metricHistoryDays=7", [("cell", "metricHistoryDays", 7)]),
         ("alter cell comment=''", [("cell", "comment", None)]),
-    ],
+    ]
 )
 def test_plain_attributes_are_read_back(text: str, wanted: list[tuple[str, str, object]]) -> None:
     """What an ALTER has set should be seen on the cell, for every object that it means."""

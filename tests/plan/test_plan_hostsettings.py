@@ -16,6 +16,7 @@ from exacell.plan.hostsettings import (
     settings_plan,
     written_by,
 )
+from tests.support.every import every
 
 SDA = "/sys/block/sda/queue/"
 
@@ -42,8 +43,7 @@ def test_paths_of_settings_are_read(path: str) -> None:
     assert read_path(path) == path
 
 
-@pytest.mark.parametrize(
-    "path",
+@every(
     [
         "",
         "/etc/passwd",
@@ -62,7 +62,7 @@ def test_paths_of_settings_are_read(path: str) -> None:
         "/sys/kernel/debug/x",
         "/sys/class/scsi_host/host0/device/../x",
         "/sys/block/.hidden/queue/x",
-    ],
+    ]
 )
 def test_other_paths_are_refused(path: str) -> None:
     """What lies outside of those places, climbs out of them or holds a sign of the shell is not the path of a setting."""
@@ -205,8 +205,7 @@ def test_both_units_by_one_pattern_are_refused_too() -> None:
     assert not settings_plan("lab", "x", same, {"h1": {f.path: [f] for f in both}}).steps
 
 
-@pytest.mark.parametrize(
-    ("found", "value", "said"),
+@every(
     [
         (file(SDA + "x", "1", "-r--r--r--"), "2", "is read-only"),
         (file(SDA + "x", "Permission denied", readable=False), "2", "can't be read (Permission denied)"),
@@ -228,7 +227,7 @@ def test_both_units_by_one_pattern_are_refused_too() -> None:
         (file("/proc/sys/vm/nr_hugepages", "0"), "9000000", "not a setting that exacell changes"),
         (file("/proc/sys/vm/drop_caches", "0"), "3", "not a setting that exacell changes"),
         (file("/proc/sys/fs/file-max", "100000"), "1", "not a setting that exacell changes"),
-    ],
+    ]
 )
 def test_what_a_file_does_not_take_is_refused(found: Found, value: str, said: str) -> None:
     """Files that are read-only, write-only or text, and values of another kind than the present one, are refused by name."""

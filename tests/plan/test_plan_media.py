@@ -14,6 +14,7 @@ from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import grids_meant, kinds_meant, rows_meant
 from exacell.plan.model import Undo
+from tests.support.every import every
 
 OLD, NEW = "23.1.0", "24.1.0"
 HARD, FLASH, PMEM = {"harddisk"}, {"flashdisk"}, {"pmem"}
@@ -49,7 +50,7 @@ MEANT: list[tuple[str, dict[str, Any], set[str] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("medium", "facts", "kinds"), MEANT)
+@every(MEANT)
 def test_what_all_means(medium: str, facts: dict[str, Any], kinds: set[str] | None) -> None:
     """From 24.1 on ALL alone means the primary medium; None where only the cell knows."""
     fact = cell(**facts)

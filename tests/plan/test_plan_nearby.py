@@ -12,6 +12,7 @@ from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.core.meant import near, refuse_slip
 from exacell.plan.guards.choice import guard_plan
+from tests.support.every import every
 
 SLIPS = {
     "DATA_SSDD": ("DATA_SSD",),
@@ -45,7 +46,7 @@ THERE = (
 )
 
 
-@pytest.mark.parametrize(("name", "found"), SLIPS.items())
+@every(SLIPS.items())
 def test_a_slip_is_told_from_a_sibling(name: str, found: tuple[str, ...]) -> None:
     """What is one or two letters away is a slip, whatever its case; what differs in a number or a letter of its own is none."""
     assert near(name, THERE) == found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from plan_factory import CELLS
 
 from exacell.cellcli.statement import parse
 from exacell.plan.guards.steps import NO_INVERSE, with_inverse
 from exacell.plan.model import Change, Plan, Stage, Step, Undo
+from tests.support.every import every
 
 
 def change(kind: str, name: str, attribute: str, before: str) -> Change:
@@ -57,7 +57,7 @@ BACK = [
 ]
 
 
-@pytest.mark.parametrize(("told", "back"), BACK)
+@every(BACK)
 def test_old_values_are_given_back(told: list[tuple[str, str, str, str]], back: tuple[str, ...]) -> None:
     """Each object gets its old values in one statement of CellCLI's; where one of them can't be given back, none does."""
     found = with_inverse(plan(*(change(*item) for item in told)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from test_plan_approved import CASES
 
 from exacell.change.outcomes import planned_records
@@ -13,6 +12,7 @@ from exacell.output.folding import masker
 from exacell.output.plans import plan_lines
 from exacell.plan.guards.steps import all_taken_back
 from exacell.plan.model import Plan
+from tests.support.every import every
 
 
 def planned(make: Callable[[], Plan]) -> Plan | None:
@@ -22,7 +22,7 @@ def planned(make: Callable[[], Plan]) -> Plan | None:
         return None
 
 
-@pytest.mark.parametrize("name", CASES)
+@every(CASES)
 def test_the_screen_and_json_say_the_same(name: str) -> None:
     """Each step's undo in JSON stands on the screen for its target, and the screen tells of no other; risks agree."""
     plan = planned(CASES[name])

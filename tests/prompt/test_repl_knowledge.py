@@ -39,6 +39,7 @@ from exacell.session.history import (
 from exacell.session.saved import SavedPlan
 from exacell.session.store import Store
 from exacell.transport.base import Reply, State
+from tests.support.every import every
 
 TABLES: dict[str, list[dict[str, Any]]] = {
     "GRIDDISK": [
@@ -192,8 +193,7 @@ def test_use_is_counted_for_each_first_word_and_kept(tmp_path: Path) -> None:
     assert again.count("alter", "list") == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "may"),
+@every(
     [
         ("list griddisk", False),
         ("on c1 list griddisk where size > 1G", False),
@@ -208,7 +208,7 @@ def test_use_is_counted_for_each_first_word_and_kept(tmp_path: Path) -> None:
         ("start weekly.scl", True),
         ("plan resize flashcache size=1g", False),
         ("on (where a=b) list cell", True),
-    ],
+    ]
 )
 def test_what_may_change_something(text: str, may: bool) -> None:
     """Only what certainly reads is taken for harmless."""

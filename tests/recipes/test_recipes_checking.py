@@ -14,6 +14,7 @@ from exacell.core.errors import ExitCode, RecipeError, StatementError
 from exacell.session.checking import failures
 from exacell.session.request import Request
 from exacell.session.services import Services
+from tests.support.every import every
 from tests.support.sessions import Session
 
 CACHES: dict[str, list[dict[str, Any]]] = {
@@ -82,8 +83,7 @@ def test_same_compares_only_the_rows_that_count() -> None:
     assert judged("same griddisk.asmModeStatus where asmModeStatus != OFFLINE", DISKS)[0] == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "fault"),
+@every(
     [
         ("most flashcache.status = normal", "'most' begins no check: all, no or same", "most"),
         ("", "a check is missing", ""),
@@ -103,7 +103,7 @@ def test_same_compares_only_the_rows_that_count() -> None:
         ("all flashcache.size = big", "'big' is not a size", "big"),
         ("all griddisk.errorCount = none", "errorCount is a number, and 'none' is none", "none"),
         ("all flashcache.status = 'normal", "has no closing '", "'normal"),
-    ],
+    ]
 )
 def test_what_is_no_check_is_an_error_that_names_the_word(text: str, said: str, fault: str) -> None:
     """A check that is misspelt is refused with the word that is wrong and its place, before any cell is asked."""

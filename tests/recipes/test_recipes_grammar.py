@@ -21,6 +21,7 @@ from exacell.recipes.files import load_recipe, recipe_files, recipe_params, ship
 from exacell.recipes.filled import line_of, values_of
 from exacell.recipes.parsing import Recipe, split_when
 from exacell.recipes.values import holds, letters, substitute
+from tests.support.every import every
 from tests.support.judging.sandbox import Sandbox, missing, program
 from tests.support.recipes import parse_recipe
 
@@ -80,8 +81,7 @@ def test_plain_statements_are_a_recipe() -> None:
     assert parse_recipe("empty", "# nothing\n\n").lines == ()
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "said"),
+@every(
     [
         ("param", 1, "the parameter has no name"),
         ("param 9x : size", 1, "'9x' is not a name for a parameter"),
@@ -95,7 +95,7 @@ def test_plain_statements_are_a_recipe() -> None:
         ("finally\nfinally\nend\nend", 2, "one finally block"),
         ("list cell\nend", 2, "end closes nothing"),
         ("finally\nlist cell\n", 1, "never closed with end"),
-    ],
+    ]
 )
 def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:
     """A wrong header or block is an error with recipe, line and rule."""
@@ -220,8 +220,7 @@ def test_wrong_values(given_values: dict[str, str], said: str, hint: str) -> Non
 VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "q": "it's", "neg": "-y", "u": "a;b"}
 
 
-@pytest.mark.parametrize(
-    ("text", "result"),
+@every(
     [
         ("resize flashcache size=$n", "resize flashcache size=3"),
         ("alter cell comment=$a", "alter cell comment='x y'"),
@@ -292,7 +291,7 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("check sql db=SPOT 'select n from ${p}'.n = $n", "check sql db=SPOT 'select n from DATA_1'.n= 3"),
         ('keep as=x sql db=SPOT "select n from ${p}"', 'keep as=x sql db=SPOT "select n from DATA_1"'),
         ("x 'y=$n' \"y=$n\" (y=1)=$n", "x 'y=$n' \"y=$n\" (y=1)=$n"),
-    ],
+    ]
 )
 def test_substitute(text: str, result: str) -> None:
     """$name as a whole value and ${name} inside one are replaced, in quotes where they could be read as something else."""

@@ -43,9 +43,11 @@ def every(
 
 
 def _fault(judge: Callable[..., None], *case: Any) -> str:
-    """Return what a case fails with; nothing where it holds."""
+    """Return what a case fails with; nothing where it holds. One that is left out fails: all after it would be, too."""
     try:
         judge(*case)
+    except pytest.skip.Exception as left:
+        return f"it was left out: {left}"
     except (Exception, pytest.fail.Exception) as error:
         return f"{type(error).__name__}: {error}"
     return ""

@@ -133,6 +133,10 @@ class FaultyServer:
             self._server.close()
         for connection in self.connections:
             connection.abort()
+        # No bytes come once they are closed, and what the last ones began has begun a turn of the loop later: of a task that is
+        # cancelled before it begins, what it was to wait for is never waited for.
+        await asyncio.gather(*(connection.wait_closed() for connection in self.connections))
+        await asyncio.sleep(0)
         # What still answers, logs in or waits for a channel ends with its connection, and is waited for.
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:

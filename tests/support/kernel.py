@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.program import Program
+from tests.support.program import InProcess
 from tests.support.sshd import PROGRAM, Sshd
 
 QUEUE = ("scheduler", "nr_requests", "read_ahead_kb", "max_sectors_kb", "rq_affinity")
@@ -36,7 +36,7 @@ NEEDED = [
 class Kernel:
     """This machine's kernel as a host of the rack ``lab``."""
 
-    program: Program
+    program: InProcess
     server: Sshd
     queue: Path
 
@@ -68,7 +68,7 @@ def _alone(tmp_path: Path) -> Iterator[Kernel]:
     (home / "racks.d" / "lab.toml").write_text(
         f'ssh_config = "{server.ssh_config()}"\nlock = "{tmp_path}/lock"\n[hosts.ini]\nnodes = "ini1"\nuser = "root"\n'
     )
-    found = Kernel(Program(home), server, Path(f"/sys/block/{LOOP}/queue"))
+    found = Kernel(InProcess(home), server, Path(f"/sys/block/{LOOP}/queue"))
     before = {name: found.value(name) for name in QUEUE}
     yield found
     server.stop()

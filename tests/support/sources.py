@@ -29,6 +29,19 @@ def trees() -> dict[Path, ast.Module]:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every node of a module of the package, at any level; the trees are walked once for all tests that look at them."""
+    found: list[ast.AST] = [trees()[path]]
+    for node in found:
+        for value in vars(node).values():
+            if isinstance(value, list):
+                found += [one for one in value if isinstance(one, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return tuple(found)
+
+
+@cache
 def calls(path: Path) -> tuple[ast.Call, ...]:
     """Return every call that stands in a module of the package, at any level."""
-    return tuple(node for node in ast.walk(trees()[path]) if isinstance(node, ast.Call))
+    return tuple(node for node in nodes(path) if isinstance(node, ast.Call))

@@ -7,8 +7,10 @@ from itertools import groupby
 from typing import TypeVar
 
 LONG: Mapping[str, float] = {
-    "/care/": 0.5,
-    "/daily/": 5,
+    "/daily/test_e2e_main_job": 3,
+    "/daily/test_e2e_read_only": 4,
+    "/daily/test_e2e_settings": 0.5,
+    "/daily/": 1.5,
     "/e2e/care/": 1,
     "/e2e/dcli/": 0.4,
     "/e2e/emulator_": 0.7,
@@ -31,9 +33,18 @@ LONG: Mapping[str, float] = {
     "/faults/test_fault_endings": 6,
     "/faults/test_fault_matrix": 10,
     "/faults/test_fault_processes": 37,
+    "/mission/": 0.4,
     "/referees/": 3.5,
 }
 """Part of a module's path -> seconds that a test of it takes, roughly: those that drive running racks or many changes."""
+
+TOGETHER = (
+    "/layers/",
+    "/docs/test_docs_architecture",
+    "/output/test_output_theme",
+    "/transport/test_transport_contract",
+)
+"""Parts of paths of modules that judge the package's whole text, which each process parses for itself: one worker has them."""
 
 T = TypeVar("T")
 
@@ -42,7 +53,8 @@ def spread(items: Sequence[T], workers: int, *, module: Callable[[T], str]) -> l
     """Return the items so that each worker's part begins with its share of the long ones; the order is kept otherwise.
 
     ``--dist worksteal`` gives each worker so many items in a row, and who has ended takes from the end of another's part.
-    Modules stay together, so that what a module sets up is set up once, except for those that the end of a part cuts.
+    Modules stay together, so that what a module sets up is set up once, except for those that the end of a part cuts; the
+    modules of TOGETHER stand one after the other.
 
     Args:
         workers: how many take parts, one or more.
@@ -50,13 +62,15 @@ def spread(items: Sequence[T], workers: int, *, module: Callable[[T], str]) -> l
     """
     long: list[tuple[float, list[T]]] = []
     short: list[T] = []
+    together: list[T] = []
     for path, group in groupby(items, key=module):
         tests = list(group)
         each = next((seconds for part, seconds in LONG.items() if part in path), 0.0)
         if each:
             long.append((each * len(tests), tests))
         else:
-            short += tests
+            (together if any(part in path for part in TOGETHER) else short).extend(tests)
+    short = [*together, *short]
     begins: list[tuple[float, list[T]]] = [(0.0, [])] * workers
     for seconds, tests in sorted(long, key=lambda found: found[0], reverse=True):
         begins.sort(key=lambda found: found[0])

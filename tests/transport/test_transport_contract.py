@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -22,7 +22,7 @@ from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
 from tests.support.patience import until
 from tests.support.requests import read
-from tests.support.sources import ROOT, trees
+from tests.support.sources import ROOT, nodes, trees
 
 ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, CompositeTransport)
 
@@ -59,11 +59,11 @@ def test_what_a_transport_overrides_is_called_in_the_same_way(kind: type[Transpo
             ), name
 
 
-def _probes(tree: ast.Module) -> list[str]:
+def _probes(there: Iterable[ast.AST]) -> list[str]:
     """Return the places where something is asked whether it is a certain transport, or has a certain name of one."""
     contract = {name for name in vars(Transport) if not name.startswith("_")} | set(Transport.__annotations__)
     found = []
-    for node in ast.walk(tree):
+    for node in there:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) >= 2:
             asked = node.args[1]
             if node.func.id in ("getattr", "hasattr") and isinstance(asked, ast.Constant) and asked.value in contract:
@@ -79,9 +79,9 @@ def test_nobody_probes_a_transport() -> None:
     """Outside of the package nobody asks a transport by getattr or by its class what it can do: the contract says it."""
     found = {
         str(path.relative_to(ROOT)): probes
-        for path, tree in trees().items()
+        for path in trees()
         if "transport" not in path.relative_to(ROOT).parts
-        if (probes := _probes(tree))
+        if (probes := _probes(nodes(path)))
     }
     assert found == {}
 
@@ -127,10 +127,10 @@ def test_whom_a_run_still_waits_for_is_told(make: Any, monkeypatch: pytest.Monke
     assert transport.awaited == ()
 
 
-def _names(tree: ast.Module) -> tuple[set[str], set[str]]:
+def _names(there: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
     """Return the packages that a module imports anywhere, and the names that it looks up on something but itself."""
     imported, looked_up = set(), set()
-    for node in ast.walk(tree):
+    for node in there:
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -153,8 +153,8 @@ def test_one_package_knows_the_ssh_library_and_two_modules_its_private_names() -
         "_unlink",
     }
     private = {name for name in private if name.startswith("_")}
-    for path, tree in trees().items():
-        imported, looked_up = _names(tree)
+    for path in trees():
+        imported, looked_up = _names(nodes(path))
         if package not in path.parents:
             makes_keys = {"paramiko"} if path == ROOT / "change" / "dcli" / "files.py" else set()
             assert not imported & {"paramiko", "fabric", "invoke"} - makes_keys, path

@@ -23,6 +23,7 @@ from exacell.transport.ssh.hostkeys import (
     is_revoked_by,
     lookup_names,
 )
+from tests.support.every import every
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
 
@@ -70,7 +71,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "offered", "names", "trust"), CASES)
+@every(CASES)
 def test_verdicts(text: str, offered: HostKey, names: tuple[str, ...], trust: Trust) -> None:
     """It should judge a key as OpenSSH does."""
     assert trust_of(text, offered, *names) is trust

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from exacell.change.clocks import against_clocks
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import needs_now, plans_in_order
 from exacell.change.dcli.verdict import Judgement, facts_for
@@ -81,6 +82,11 @@ class Leaving:
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
         )
+        unread = any(plan.risk is Risk.UNKNOWN for plan in judgement.plans)
+        for plan in plans:
+            timed = against_clocks(session, services, self.group.request, plan, facts)
+            if timed.risk is Risk.UNKNOWN and plan.risk is not Risk.UNKNOWN and not unread:
+                return timed.warnings[-1]  # A clock that could be read when it was judged.
         self._plans[cell] = plans
         confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
         # Loss of data stands in no plan here unless it was accepted by name.

@@ -308,43 +308,66 @@ def _read(option: str, text: str | None, *, scp: bool) -> SshOptions:
         raise usage_error(f"{option} '{text}' can't be cut into words: {error}") from error
     if any(not word.isprintable() for word in words):
         raise usage_error(f"{option}: an option holds a line's end or another sign that can't be printed")
-    settings: list[str] = []
-    ignored: list[str] = []
-    config_file, recursive, keep = "", False, False
-    table = _SCP_SETTINGS if scp else _SSH_SETTINGS
-    with_value = _WITH_VALUE - {"p"} if scp else _WITH_VALUE - {"P"}
+    found = _Sorted(scp)
     while words:
         word = words.pop(0)
         if not word.startswith("-") or len(word) < 2:
-            ignored.append(word)
+            found.ignored.append(word)
             continue
         for place, letter in enumerate(word[1:], start=1):
-            if letter in with_value and not (scp and letter == "B"):
-                value = word[place + 1 :]
-                if not value:
-                    if not words:
-                        raise usage_error(f"{option}: -{letter} needs a value")
-                    value = words.pop(0)
-                if letter == "F":
-                    config_file = value
-                elif letter in table:
-                    settings.append(f"{table[letter]} {value}")
-                elif letter == "o":
-                    _setting(value, settings, ignored)
-                else:
-                    ignored.append(f"-{letter} {value}")
-                break
-            if letter in _FAMILIES:
-                settings.append(_FAMILIES[letter])
-            elif scp and letter == "r":
-                recursive = True
-            elif scp and letter == "p":
-                keep = True
-            elif letter not in _POINTLESS:
-                ignored.append(f"-{letter}")
+            if not found.takes_value(letter):
+                found.flag(letter)
+                continue
+            value = word[place + 1 :]
+            if not value and not words:
+                raise usage_error(f"{option}: -{letter} needs a value")
+            found.value(letter, value or words.pop(0))
+            break
     return SshOptions(
-        settings=tuple(settings), config_file=config_file, recursive=recursive, keep=keep, ignored=tuple(ignored)
+        settings=tuple(found.settings),
+        config_file=found.config_file,
+        recursive=found.recursive,
+        keep=found.keep,
+        ignored=tuple(found.ignored),
     )
+
+
+class _Sorted:
+    """The options of ssh, or of scp, as they are read one by one: what is honoured, and what is not."""
+
+    def __init__(self, scp: bool) -> None:
+        self._scp = scp
+        self._table = _SCP_SETTINGS if scp else _SSH_SETTINGS
+        self._with_value = _WITH_VALUE - ({"p", "B"} if scp else {"P"})
+        self.settings: list[str] = []
+        self.ignored: list[str] = []
+        self.config_file, self.recursive, self.keep = "", False, False
+
+    def takes_value(self, letter: str) -> bool:
+        """Return whether a value follows the option."""
+        return letter in self._with_value
+
+    def value(self, letter: str, value: str) -> None:
+        """Take an option with its value."""
+        if letter == "F":
+            self.config_file = value
+        elif letter in self._table:
+            self.settings.append(f"{self._table[letter]} {value}")
+        elif letter == "o":
+            _setting(value, self.settings, self.ignored)
+        else:
+            self.ignored.append(f"-{letter} {value}")
+
+    def flag(self, letter: str) -> None:
+        """Take an option that stands alone."""
+        if letter in _FAMILIES:
+            self.settings.append(_FAMILIES[letter])
+        elif self._scp and letter == "r":
+            self.recursive = True
+        elif self._scp and letter == "p":
+            self.keep = True
+        elif letter not in _POINTLESS:
+            self.ignored.append(f"-{letter}")
 
 
 def _setting(text: str, settings: list[str], ignored: list[str]) -> None:

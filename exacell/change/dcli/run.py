@@ -17,7 +17,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from exacell.change.changing import refuse_read_only
 from exacell.change.dcli.files import (
     TEMPORARY,
     Delivery,
@@ -56,7 +55,7 @@ from exacell.change.dcli.output import (
     with_banner,
 )
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
+from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_to_leave, single_change
 from exacell.change.dcli.work import (
     UNLIMITED,
     Step,
@@ -171,14 +170,11 @@ class _Run:
             ]
             if flags.get("dry-run"):
                 return self._dry(judged, findings, flags)
-            if self.options.keys or self.delivery is not None:
-                for group in groups:
-                    hosts = [where.host for where in group.targets]
-                    group.services.recognition.recognise(hosts)
-                    refuse_read_only(group.session, hosts)
+            for group in groups:
+                refuse_to_leave(group, self._left(group), flags, self._text)
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
-                agree(group, judgement, flags, login=options.user(group.login))
+                agree(group, judgement, flags, login=options.user(group.login), left=self._left(group))
             steps = list(self._steps(watch, findings))
             self.leavings = {
                 where.label: Leaving(group=group, judgement=judgement)
@@ -252,6 +248,22 @@ class _Run:
         options = self.options
         more = options.keys or self.delivery is not None or options.root_temporary or options.timeout is not None
         return "" if more else single_change(options.command)
+
+    def _left(self, group: Group) -> list[str]:
+        """Return what stays on the targets of a group, whatever CellCLI does there: one sentence each."""
+        options, where = self.options, name_list([target.label for target in group.targets])
+        file = f"authorized_keys of {options.user(group.login)}"
+        found = []
+        if options.push_key or options.one_password:
+            found.append(
+                f"{where}: your public key is added to {file}, where it is not there; dcli --unkey takes it away"
+            )
+        if self.delivery is not None:
+            names = " ".join(path.name for path in self.delivery.upload.sources)
+            found.append(f"{where}: {names} is copied to {options.destination or 'the home directory'} and stays there")
+        if options.drop_key:
+            found.append(f"{where}: your public key is taken from {file}; who logs in with it alone can't any more")
+        return found
 
     @property
     def _text(self) -> str:
@@ -330,6 +342,8 @@ class _Run:
                 self.services.console.show_plan(plan)
             for phrase in judgement.opaque:
                 self.services.console.say(f"{name_list(labels)}: can't be read: {phrase}")
+            for sentence in self._left(group):
+                self.services.console.say(sentence)
         self.services.console.say("-n: nothing was sent")
         changes = not findings.harmless or self.options.keys or self.delivery is not None
         return ExitCode.CHANGES if changes and flags.get("detailed-exitcode") else ExitCode.DONE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.core.errors import ExitCode
@@ -27,4 +27,24 @@ def told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
 
 
 def _status(status: int, *, ran: bool) -> str:
-    return f"exit status {status}" if ran else "no result"
+    return f"{_ENDED} {status}" if ran else "no result"
+
+
+_ENDED = "exit status"
+
+
+def in_own_words(problems: Sequence[str], printed: Mapping[str, str]) -> list[str]:
+    """Return problems in which the last line that a program printed stands in front of the exit status that it ended with.
+
+    Args:
+        printed: what each target's program printed.
+
+    >>> in_own_words(["db01: exit status 51"], {"db01": "sg_vpd: no such page"})
+    ['db01: sg_vpd: no such page (exit status 51)']
+    """
+    found = []
+    for problem in problems:
+        target, _, ended = problem.partition(": ")
+        words = printed.get(target, "").rstrip().rpartition("\n")[2].strip()
+        found.append(f"{target}: {words} ({ended})" if words and ended.startswith(f"{_ENDED} ") else problem)
+    return found

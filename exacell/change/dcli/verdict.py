@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.sqltext import refuse_losses
+from exacell.change.changing import refuse_read_only
 from exacell.change.clocks import against_clocks, refuse_absences
 from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
@@ -131,7 +132,7 @@ def _accepting(what: str, *, recipe: bool) -> str:
         return "`run … --accept-opaque` allows it"
     # Words behind dcli are its own.
     typed = f"exacell --accept-opaque {what} …" if what == "dcli" else f"{what} --accept-opaque …"
-    return f"{typed} runs it; the guard ends there"
+    return f"{typed} runs it without a guard"
 
 
 def judge(
@@ -248,31 +249,64 @@ def _plans(
     return tuple(found for plans in alone for found in plans), facts
 
 
+def refuse_to_leave(group: Group, left: Sequence[str], flags: Mapping[str, Value], statement: str) -> None:
+    """Return when something may stay on a group's targets; journal that it was refused otherwise.
+
+    Args:
+        left: what stays, in sentences; with none nobody is asked.
+        statement: as it was given.
+
+    Raises:
+        RefusedError: the rack is read-only, or one of the targets is a production rack's that is.
+    """
+    if not left:
+        return
+    hosts = [target.host for target in group.targets]
+    group.services.recognition.recognise(hosts)
+    try:
+        refuse_read_only(group.session, hosts)
+    except RefusedError as closed:
+        journal_refusal(group.session, group.services, group.request, closed, (), statement=statement, flags=flags)
+        raise
+
+
 def agree(
-    group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli", *, login: str = ""
+    group: Group,
+    judgement: Judgement,
+    flags: Mapping[str, Value],
+    what: str = "dcli",
+    *,
+    login: str = "",
+    left: Sequence[str] = (),
 ) -> None:
-    """Have the CellCLI changes confirmed; a rack whose configuration says ``opaque = "allow"`` asks nobody.
+    """Have the CellCLI changes confirmed, and on a production rack what stays there; another rack whose
+    configuration says ``opaque = "allow"`` asks nobody.
 
     Args:
         login: who logs in for them; empty for the rack's login for writes. To a login that may only read, when it is not the
             rack's, each cell says so itself.
+        left: what stays on the targets, in sentences, whatever CellCLI does: a key, a file.
 
     Raises:
         RefusedError: that login does not get in, the rack's own may only read, or nobody agreed.
     """
-    if not judgement.plans:
+    production = group.session.in_production([target.host for target in group.targets])
+    left = left if production else ()
+    if not judgement.plans and not left:
         return
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
     chosen = "" if login == group.login else login
     if chosen not in READERS:
         refuse_writer(group.session, group.services, tuple(cells), chosen)
-    if group.rack.opaque == "allow":
+    if group.rack.opaque == "allow" and not production:
         return
     for statement in judgement.wide:
         group.services.console.say(f"Warning: {why_wide(statement)}")
     unknown = any(plan.risk is Risk.UNKNOWN for plan in judgement.plans)
     if flags.get("yes") and not unknown:
         return
+    for sentence in left:
+        group.services.console.say(sentence)
     for plan in judgement.plans:
         group.services.console.show_plan(plan, brief=True)
     lock_of(
@@ -281,7 +315,7 @@ def agree(
     group.services.journal.refuse_damaged()
     ask(
         group.services.console,
-        judgement.plans[0].statement,
+        judgement.plans[0].statement if judgement.plans else f"{what} on a production rack",
         plans=judgement.plans,
         hint=UNKNOWN_NEEDS if unknown else f"exacell -y {what} … answers yes",
     )

@@ -54,10 +54,11 @@ COMMANDS = (
                 words=("none",),
                 help="instead: a command on this machine",
             ),
-            Param(name="for", kind=Kind.DURATION, default="60s", help="length of a run without workload"),
+            Param(name="for", kind=Kind.DURATION, default="60s", help="its length without a workload"),
             Param(name="settle", kind=Kind.DURATION, default="0s", help="wait before each run"),
             Param(name="yield", kind=Kind.DURATION, help="pause while redo takes longer"),
             Param(name="reset", kind=Kind.TEXT, help="before each run, such as @reset_cold"),
+            Param(name="warm", kind=Kind.INT, help="at most so many warm-up passes before a run"),
             Param(name="as", kind=Kind.NAME, help="its name (e1, e2, …)"),
         ),
         flags=(

@@ -38,7 +38,9 @@ COMMANDS = (
         summary="change settings of hosts' kernels: planned, read back, can be undone",
         details="Goes to the hosts that ON names; paths as for show setting. A value is a number, Y or N, or a word "
         "that the kernel lists, never free text. The plan shows each value before and after. Each value is read "
-        "back, because kernels round values or take wrong ones. It lasts until the next boot: the plan shows the "
+        "back, because kernels round values or take wrong ones. Settings that change each other (dirty_bytes and "
+        "dirty_ratio) are read back and undone together; both in one statement are refused. It lasts until the next "
+        "boot: the plan shows the "
         "line for udev, sysctl.d or modprobe.d that keeps it, and does not write that line.",
         example="on @initiators set setting /sys/block/sd*/queue/scheduler=none",
         params=(

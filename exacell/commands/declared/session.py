@@ -147,7 +147,8 @@ COMMANDS = (
         "at a time. editing_mode is emacs or vi. timing on shows how long each statement took. patience is how long "
         "the prompt waits for slow cells before it comes back. fold is on, off or auto: whether equal cells share a "
         "row of a table; auto means only on a terminal. pager is on, off, or a command for output longer than the "
-        "screen. To keep a setting, write it into the configuration file.",
+        "screen: in a file of statements, with -m and on production only one that "
+        "exacell reads as a filter. To keep a setting, write it into the configuration file.",
         example="set timeout 90s",
         params=(
             Param(

@@ -1,44 +1,30 @@
-"""The program ``asmcmd`` of an emulated database node: what looks at disk groups and disks, and what changes them.
+"""The program ``asmcmd`` of an emulated database node, as far as it looks: lsdg, lsdsk, lsop, lsct, lsattr, ls and du.
 
-Layouts by release are those of reference asm.md section 7. Other commands are refused by name; those for files are in
-:mod:`asm.asmcmd_files`.
+Layouts by release are those of reference asm.md section 7; of ls and du, Oracle ASM Administrator's Guide, "ASMCMD File
+Management Commands". Directories are ``+GROUP/DATABASE/TYPE``; the leading plus may be left away. Other commands, those that
+change something among them, are refused by name.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from exacell.emulator.asm import changes as asm_changes
-from exacell.emulator.asm.asmcmd_changes import CHANGING
-from exacell.emulator.asm.asmcmd_files import FILE_COMMANDS
-from exacell.emulator.asm.asmcmd_tools import (
-    CommandError,
-    Options,
-    Row,
-    described,
-    mounted_group,
-    options_of,
-    rows_of,
-    table,
-)
+from exacell.core.units import MIB
 from exacell.emulator.asm.attributes import version_text, visible
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.asm.statement import (
-    DropGroup,
-    MountGroup,
-    Rebalance,
-    RebalanceGroup,
-    SetAttribute,
-    parse_statement,
-)
-from exacell.emulator.db_rows import parameters
+from exacell.emulator.asm.model import AsmFile, DiskGroup
 from exacell.emulator.instances import Instance
 from exacell.emulator.logon import instance_of
-from exacell.emulator.ora_messages import OraError
 from exacell.emulator.program import Ask, Out, Program
+from exacell.emulator.sql.date_masks import format_date
+from exacell.emulator.sql.values import Value, from_epoch, to_text
+from exacell.emulator.sql.views import catalog
+from exacell.emulator.text_table import TextColumn, text_table
+
+Row = Mapping[str, Value]
 
 NO_INSTANCE = "ASMCMD-8102: no connection to Oracle ASM; command requires Oracle ASM to run"
 
@@ -87,11 +73,39 @@ _TITLES = {
 }
 _SINCE_12_2 = frozenset({"SITE_NAME", "SITE_GUID", "SITE_STATUS", "FAILGROUP_LABEL", "SITE_LABEL"})
 
+_LONG = (("Type", "TYPE"), ("Redund", "REDUNDANCY"), ("Striped", "STRIPED"), ("Time", "TIME"), ("Sys", "SYS"))
+_SIZES = (("Block_Size", "BLOCK_SIZE"), ("Blocks", "BLOCKS"), ("Bytes", "BYTES"), ("Space", "SPACE"))
+_GROUPS = (("State", "STATE"), ("Type", "TYPE"), ("Rebal", "REBAL"), ("Name", "NAME"))
+
+
+class CommandError(Exception):
+    """A command is refused; the text is what asmcmd prints."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Flags (letters and long names, with their values) and what is left."""
+
+    flags: Mapping[str, str]
+    rest: tuple[str, ...]
+
+    def has(self, *names: str) -> bool:
+        """Whether one of the flags was given."""
+        return any(name in self.flags for name in names)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Entry:
+    """A directory (no file) or a file, with its complete name."""
+
+    path: str
+    name: str
+    file: AsmFile | None = None
+
 
 def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping[str, str], tty: bool) -> Program:
     """Return the running program: one command from ``argv``, or a prompt that takes them from the input."""
     words, shown = list(argv), False
-    place: list[str] = []
     while words and words[0] in ("-p", "-v", "--nocp", "--privilege", "-V"):
         option = words.pop(0)
         shown |= option == "-p"
@@ -107,11 +121,11 @@ def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping
     if env.get("ORACLE_SID", "").startswith("+") and login in ("grid", "root"):
         instance = instance_of(asm, node, env)
     if words:
-        text, status = _run(instance, words, place)
+        text, status = _run(instance, words)
         yield Out(text, err=status != 0)
         return status
     while True:
-        prompt = f"ASMCMD [+{'/'.join(place)}] > " if shown else "ASMCMD> "
+        prompt = "ASMCMD [+] > " if shown else "ASMCMD> "
         if not tty:
             yield Out(prompt)
         line = yield Ask(prompt if tty else "")
@@ -122,32 +136,89 @@ def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping
                 words = shlex.split(line)
             except ValueError:
                 words = line.split()
-            text, status = _run(instance, words, place)
+            text, status = _run(instance, words)
             yield Out(text, err=status != 0)
 
 
-def _run(instance: Instance | None, words: Sequence[str], place: list[str]) -> tuple[str, int]:
-    """Carry out one command in a directory; return what it prints and its exit status."""
+def _run(instance: Instance | None, words: Sequence[str]) -> tuple[str, int]:
+    """Carry out one command; return what it prints and its exit status."""
     if words[0] == "help":
-        names = sorted({*_COMMANDS, *FILE_COMMANDS, "exit", "help"})
+        names = sorted({*_COMMANDS, "exit", "help"})
         return "commands:\n--------\n\n" + "".join(f"    {name}\n" for name in names), 0
-    command, on_files = _COMMANDS.get(words[0]), FILE_COMMANDS.get(words[0])
-    if command is None and on_files is None:
+    command = _COMMANDS.get(words[0])
+    if command is None:
         return f"ASMCMD-8022: unknown command '{words[0]}' specified\n", 255
     if instance is None:
         return NO_INSTANCE + "\n", 255
     instance.asm.rack.advance()
     instance.asm.settle()
     try:
-        if on_files is not None:
-            return on_files(instance, place, words[1:]), 0
-        assert command is not None
         return command(instance, words[1:]), 0
     except CommandError as error:
         return f"{error}\n", 255
-    except OraError as error:
-        stack = "".join(f"{line}\n" for line in error.stack)
-        return stack, 255
+
+
+def options_of(
+    words: Sequence[str], *, flags: str = "", long: Sequence[str] = (), valued: Sequence[str] = ()
+) -> Options:
+    """Split words into flags and the rest.
+
+    Args:
+        flags: letters without a value, which may be written together.
+        long: ``--`` names without a value.
+        valued: letters and long names that take the next word.
+
+    Raises:
+        CommandError: an option is none of them.
+    """
+    found: dict[str, str] = {}
+    rest: list[str] = []
+    queue = list(words)
+    while queue:
+        word = queue.pop(0)
+        name = word.lstrip("-")
+        if not word.startswith("-"):
+            rest.append(word)
+        elif name in valued and queue:
+            found[name] = queue.pop(0)
+        elif (word.startswith("--") and name in long) or (
+            not word.startswith("--") and name and set(name) <= set(flags)
+        ):
+            found.update(dict.fromkeys([name] if word.startswith("--") else name, ""))
+        else:
+            raise CommandError(f"ASMCMD-8201: (Oracle ASM) unknown option: {name}")
+    return Options(flags=found, rest=tuple(rest))
+
+
+def rows_of(instance: Instance, view: str) -> list[Row]:
+    """Return the rows of a view on the instance, by column; none when the release has no such view."""
+    relation = catalog(instance)(view)
+    if relation is None:
+        return []
+    names = [column.name for column in relation.columns]
+    return [dict(zip(names, row, strict=True)) for row in relation.rows]
+
+
+def mounted_group(instance: Instance, name: str) -> DiskGroup:
+    """Return a disk group that is mounted here.
+
+    Raises:
+        CommandError: ASMCMD-8001, it is not, or there is none.
+    """
+    group = instance.asm.groups.get(name.strip("+/").upper())
+    if group is None or instance.node not in group.mounted:
+        raise CommandError(f"ASMCMD-8001: diskgroup '{name}' does not exist or is not mounted")
+    return group
+
+
+def table(titles: Sequence[tuple[str, str]], rows: Sequence[Row], options: Options) -> str:
+    """Return rows as a table: titles with the columns that they show; without them for --suppressheader."""
+    columns = [
+        TextColumn(title=title, right=any(isinstance(row.get(key), int) for row in rows) or title == "Voting_files")
+        for title, key in titles
+    ]
+    cells = [[to_text(row.get(key), "DD-MON-RR") or "" for _, key in titles] for row in rows]
+    return text_table(columns, cells, heading=not options.has("suppressheader"))
 
 
 def _lsdg(instance: Instance, words: Sequence[str]) -> str:
@@ -266,134 +337,120 @@ def _lsattr(instance: Instance, words: Sequence[str]) -> str:
     return table(titles, rows, options)
 
 
-def _showclustermode(instance: Instance, words: Sequence[str]) -> str:
-    options_of(words)
-    return "ASM cluster : Flex mode disabled\n"
+def _names(path: str) -> list[str]:
+    """Return the names in a path, with or without its plus."""
+    return [part for part in path.removeprefix("+").split("/") if part]
 
 
-def _showclusterstate(instance: Instance, words: Sequence[str]) -> str:
-    options_of(words)
-    return "Normal\n"
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name.upper(), pattern.upper().replace("%", "*"))
 
 
-def _spget(instance: Instance, words: Sequence[str]) -> str:
-    options_of(words)
-    return f"{parameters(instance)['spfile'][1]}\n"
+def _groups(instance: Instance, pattern: str) -> list[DiskGroup]:
+    if not set(pattern) & set("*%?"):
+        return [mounted_group(instance, pattern)]
+    groups = [group for group in instance.asm.groups.values() if instance.node in group.mounted]
+    return [group for group in sorted(groups, key=lambda g: g.name) if _matches(group.name, pattern)]
 
 
-def _mount(mount: bool) -> Callable[[Instance, Sequence[str]], str]:
-    def run(instance: Instance, words: Sequence[str]) -> str:
-        options = options_of(words, flags="af", long=("restrict",))
-        if not options.rest and not options.has("a"):
-            raise CommandError("ASMCMD-8203: no diskgroup name is given")
-        statement = MountGroup(
-            names=() if options.has("a") else tuple(name.upper() for name in options.rest),
-            mount=mount,
-            force=options.has("f"),
-            restricted=options.has("restrict"),
-        )
-        asm_changes.execute(instance.asm, instance.node, statement)
-        return ""
+def _below(instance: Instance, parts: Sequence[str]) -> list[_Entry]:
+    """Return the directories or files whose names match a path of at least one name.
 
-    return run
-
-
-def _rebal(instance: Instance, words: Sequence[str]) -> str:
-    options = options_of(words, flags="w", valued=("power",))
-    if not options.rest:
-        raise CommandError("ASMCMD-8203: no diskgroup name is given")
-    power = options.flags.get("power", "")
-    rebalance = Rebalance(power=int(power) if re.fullmatch("[0-9]{1,9}", power) else None)
-    asm_changes.execute(instance.asm, instance.node, RebalanceGroup(name=options.rest[0].upper(), rebalance=rebalance))
-    return "Rebal on progress.\n"
+    Raises:
+        CommandError: nothing does.
+    """
+    depth = len(parts)
+    found: dict[str, _Entry] = {}
+    for group in _groups(instance, parts[0]):
+        if depth == 1:
+            found[f"+{group.name}"] = _Entry(path=f"+{group.name}", name=group.name)
+        for file in group.files:
+            names = (group.name, *file.directories, file.alias)
+            if 1 < depth <= len(names) and all(map(_matches, names, parts)):
+                path = "+" + "/".join(names[:depth])
+                found[path] = _Entry(path=path, name=names[depth - 1], file=file if depth == len(names) else None)
+    if not found:
+        above = "/".join(parts[:-1])
+        raise CommandError(f"ASMCMD-8002: entry '{parts[-1]}' does not exist in directory '+{above}/'")
+    return [found[path] for path in sorted(found)]
 
 
-def _dropdg(instance: Instance, words: Sequence[str]) -> str:
-    options = options_of(words, flags="rf")
-    if not options.rest:
-        raise CommandError("ASMCMD-8203: no diskgroup name is given")
-    statement = DropGroup(
-        name=options.rest[0].upper(), including=options.has("r"), force=options.has("f") and options.has("r")
-    )
-    asm_changes.execute(instance.asm, instance.node, statement)
-    return ""
+def _content(instance: Instance, parts: Sequence[str]) -> list[_Entry]:
+    """Return what a path names: the entries of a directory, or what matches a pattern, or one file."""
+    found = _below(instance, parts)
+    if len(found) == 1 and found[0].file is None:
+        group = mounted_group(instance, found[0].path.split("/")[0])
+        return _below(instance, [*_names(found[0].path), "*"]) if len(parts) > 1 or group.files else []
+    return found
 
 
-def _dsget(instance: Instance, words: Sequence[str]) -> str:
-    options_of(words)
-    value = instance.asm.parameters["asm_diskstring"]
-    return f"parameter:{value}\nprofile:{value}\n"
+def _files(instance: Instance, parts: Sequence[str]) -> Iterator[tuple[DiskGroup, AsmFile, str]]:
+    """Yield the files in and below a path, with their groups and complete names."""
+    for group in _groups(instance, parts[0]):
+        for file in sorted(group.files, key=lambda f: (f.directories, f.number)):
+            names = (group.name, *file.directories, file.alias)
+            if all(map(_matches, names, parts)):
+                yield group, file, "+" + "/".join(names)
 
 
-def _dsset(instance: Instance, words: Sequence[str]) -> str:
-    options = options_of(words, long=("normal", "parameter", "profile"))
-    if len(options.rest) != 1:
-        raise CommandError("ASMCMD-8203: usage: dsset [--normal | --parameter | --profile] <diskstring>")
-    instance.asm.parameters["asm_diskstring"] = options.rest[0]
-    return ""
-
-
-def _setattr(instance: Instance, words: Sequence[str]) -> str:
-    options = options_of(words, valued=("G",))
-    if "G" not in options.flags or len(options.rest) != 2:
-        raise CommandError("ASMCMD-8203: usage: setattr -G <diskgroup> <attribute> <value>")
-    name, value = options.rest
-    statement = SetAttribute(name=options.flags["G"].upper(), attribute=name.lower(), value=value)
-    asm_changes.execute(instance.asm, instance.node, statement)
-    return ""
-
-
-def _iostat(instance: Instance, words: Sequence[str]) -> str:
-    """Bytes (with --io: requests) since the disks were mounted."""
-    options = options_of(words, flags="etH", long=("io", "suppressheader"), valued=("G",))
-    names = {group.number: group.name for group in instance.asm.groups.values() if group.mounted}
-    rows = [
-        {**row, "GROUP": names[int(str(row["GROUP_NUMBER"]))]}
-        for row in rows_of(instance, "V$ASM_DISK_STAT")
-        if row["NAME"]
-    ]
-    if "G" in options.flags:
-        wanted = mounted_group(instance, options.flags["G"]).name
-        rows = [row for row in rows if row["GROUP"] == wanted]
-    counts = ("READS", "WRITES") if options.has("io") else ("BYTES_READ", "BYTES_WRITTEN")
-    titles = [("Group_Name", "GROUP"), ("Dsk_Name", "NAME"), ("Reads", counts[0]), ("Writes", counts[1])]
-    titles += [("Read_Err", "READ_ERRS"), ("Write_Err", "WRITE_ERRS")] if options.has("e") else []
-    titles += [("Read_Time", "READ_TIME"), ("Write_Time", "WRITE_TIME")] if options.has("t") else []
+def _ls(instance: Instance, words: Sequence[str]) -> str:
+    options = options_of(words, flags="lsaHLd", long=("suppressheader",))
+    if options.has("H"):
+        options = Options(flags={**options.flags, "suppressheader": ""}, rest=options.rest)
+    parts = _names(options.rest[0] if options.rest else "")
+    if not parts:
+        return _list_groups(instance, options)
+    entries = _below(instance, parts) if options.has("d") else _content(instance, parts)
+    if not options.has("l", "s"):
+        return "".join(f"{entry.name}{'' if entry.file else '/'}\n" for entry in entries)
+    titles = (*(_LONG if options.has("l") else ()), *(_SIZES if options.has("s") else ()), ("Name", "SHOWN"))
+    known = {(row["GROUP_NUMBER"], row["FILE_NUMBER"]): row for row in rows_of(instance, "V$ASM_FILE")}
+    rows: list[Row] = []
+    for entry in entries:
+        row: dict[str, Value] = {
+            "SYS": "Y" if len(parts) > 1 else "N",
+            "SHOWN": f"{entry.name}{'' if entry.file else '/'}",
+        }
+        if entry.file is not None:
+            number = mounted_group(instance, entry.path.split("/")[0]).number
+            row |= known[number, entry.file.number]
+            row["TIME"] = format_date(from_epoch(entry.file.created), "MON DD HH24:MI:SS")
+        rows.append(row)
     return table(titles, rows, options)
 
 
-def _mkdg(instance: Instance, words: Sequence[str]) -> str:
-    """Create a disk group from its description in XML."""
-    root = described(options_of(words), "dg", "a disk group", '<dg name="..." redundancy="...">...</dg>')
-    text = f"create diskgroup {root.get('name')} {root.get('redundancy', 'normal')} redundancy"
-    for node in root:
-        if node.tag == "fg":
-            text += f" failgroup {node.get('name')}"
-        disks = [d.get("string", "") for d in (node if node.tag == "fg" else [node]) if d.tag == "dsk"]
-        text += " disk " + ", ".join(f"'{disk}'" for disk in disks) if disks else ""
-    attributes = [f"'{node.get('name')}'='{node.get('value')}'" for node in root if node.tag == "a"]
-    text += f" attribute {', '.join(attributes)}" if attributes else ""
-    asm_changes.execute(instance.asm, instance.node, parse_statement(text))
-    return ""
+def _list_groups(instance: Instance, options: Options) -> str:
+    rows = [row for row in rows_of(instance, "V$ASM_DISKGROUP") if row["STATE"] != "DISMOUNTED"]
+    names = sorted(str(row["NAME"]) for row in rows)
+    if not options.has("l", "s"):
+        return "".join(f"{name}/\n" for name in names)
+    shown: list[Row] = []
+    for row in sorted(rows, key=lambda r: str(r["NAME"])):
+        busy = instance.asm.groups[str(row["NAME"])].operation
+        shown.append({**row, "REBAL": "Y" if busy else "N", "NAME": f"{row['NAME']}/"})
+    return table(_GROUPS, shown, options)
+
+
+def _du(instance: Instance, words: Sequence[str]) -> str:
+    options = options_of(words, flags="H", long=("suppressheader",))
+    parts = _names(options.rest[0] if options.rest else "")
+    if not parts:
+        raise CommandError("ASMCMD-8004: du needs a directory: the current one is '+'")
+    _below(instance, parts)
+    used = mirrored = 0
+    for group, file, _ in _files(instance, parts):
+        used += file.size_bytes
+        mirrored += file.units(group.au_bytes) * group.au_bytes
+    heading = "" if options.has("H", "suppressheader") else f"{'Used_MB':>7}{'Mirror_used_MB':>20}\n"
+    return f"{heading}{round(used / MIB):>7}{mirrored // MIB:>20}\n"
 
 
 _COMMANDS: Mapping[str, Callable[[Instance, Sequence[str]], str]] = {
-    "dropdg": _dropdg,
-    "dsget": _dsget,
-    "dsset": _dsset,
-    "iostat": _iostat,
+    "du": _du,
+    "ls": _ls,
     "lsattr": _lsattr,
     "lsct": _lsct,
     "lsdg": _lsdg,
     "lsdsk": _lsdsk,
     "lsop": _lsop,
-    "mkdg": _mkdg,
-    "mount": _mount(True),
-    "rebal": _rebal,
-    "setattr": _setattr,
-    "showclustermode": _showclustermode,
-    "showclusterstate": _showclusterstate,
-    "spget": _spget,
-    "umount": _mount(False),
-    **CHANGING,
 }

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from exacell.emulator.asm.attributes import set_attribute
 from exacell.emulator.asm.create import create_group, members_for
-from exacell.emulator.asm.disk_clauses import DiskSpec
 from exacell.emulator.asm.instance import Asm, disk_repair_time
 from exacell.emulator.asm.model import (
     AsmDisk,
@@ -22,7 +21,6 @@ from exacell.emulator.asm.model import (
     HeaderStatus,
     Redundancy,
 )
-from exacell.emulator.asm.names import NameChange, change_names
 from exacell.emulator.asm.statement import (
     ChangeDisks,
     CheckGroup,
@@ -31,8 +29,6 @@ from exacell.emulator.asm.statement import (
     MountGroup,
     Rebalance,
     RebalanceGroup,
-    RenameGroup,
-    ReplaceDisks,
     ResizeDisks,
     SetAttribute,
     Statement,
@@ -77,18 +73,9 @@ def execute(asm: Asm, node: int, statement: Statement) -> Done:
             _set_attribute(asm, node, statement)
         case CheckGroup():
             mounted_group(asm, node, statement.name)
-        case NameChange():
-            change_names(mounted_group(asm, node, statement.name), statement)
-        case ReplaceDisks():
-            group = mounted_group(asm, node, statement.name)
-            _replace(asm, node, group, statement)
-            return _altered(group, statement.rebalance)
-        case RenameGroup():
-            _rename(asm, mounted_group(asm, node, statement.name), statement)
         case RebalanceGroup():
             group = mounted_group(asm, node, statement.name)
-            if not statement.running_only or group.operation is not None:
-                _rebalance(asm, node, group, statement.rebalance)
+            _rebalance(asm, node, group, statement.rebalance)
             return _altered(group, statement.rebalance)
         case ChangeDisks():
             group = mounted_group(asm, node, statement.name)
@@ -224,27 +211,6 @@ def _set_attribute(asm: Asm, node: int, statement: SetAttribute) -> None:
     )
 
 
-def _rename(asm: Asm, group: DiskGroup, statement: RenameGroup) -> None:
-    """Give a group that is mounted RESTRICTED another name, or convert one to flexible redundancy."""
-    if statement.flex:
-        names = {disk.fail_group for disk in group.disks.values() if not disk.quorum}
-        if group.redundancy is Redundancy.EXTERN or len(names) < Redundancy.FLEX.least_fail_groups:
-            raise OraError(ora(15032), ora(15067))
-        group.redundancy = Redundancy.FLEX
-        return
-    if group.mounted != group.restricted:
-        raise OraError(ora(15032), ora(15251))
-    if statement.new in asm.groups:
-        raise OraError(ora(15032), ora(15030, statement.new))
-    old, group.name = group.name, statement.new
-    asm.groups = {(group.name if name == old else name): each for name, each in asm.groups.items()}
-    asm.resources = (asm.resources - {old}) | {group.name}
-    for disk in group.disks.values():
-        header = asm.header(disk.cell, disk.grid_disk)
-        if header is not None and header.group == old:
-            header.group = group.name
-
-
 def _checked_power(power: int | None) -> None:
     if power is not None and power > MOST_POWER:
         raise OraError(ora(15032), ora(15238, power, "power"))
@@ -307,32 +273,6 @@ def _change_disks(asm: Asm, node: int, group: DiskGroup, statement: ChangeDisks)
             group=group.name,
             disk=disk.name,
             fail_group=disk.fail_group,
-            redundancy=group.redundancy.value,
-        )
-    asm.start_rebalance(group, asm.now(), node=node, power=statement.rebalance.power)
-
-
-def _replace(asm: Asm, node: int, group: DiskGroup, statement: ReplaceDisks) -> None:
-    """Put new grid disks in the places of offline ones, which keep number, name and failure group."""
-    wrapper = ora(15032)
-    taken: list[tuple[AsmDisk, AsmDisk]] = []
-    for name, path in statement.pairs:
-        old = _disk(group, name)
-        if old.mode is not DiskMode.OFFLINE:
-            raise OraError(wrapper, ora(15145, name))
-        spec = DiskSpec(search=path, fail_group=old.fail_group, quorum=old.quorum, force=statement.force or None)
-        found = members_for(asm, (spec,), group, wrapper=wrapper)
-        if len(found) != 1:
-            raise OraError(wrapper, ora(15407, path))
-        taken.append((old, found[0]))
-    for old, new in taken:
-        new.number, new.name, new.state = old.number, old.name, DiskState.ADDING
-        group.disks[old.name] = new
-        asm.headers[new.cell, new.grid_disk] = Header(
-            status=HeaderStatus.MEMBER,
-            group=group.name,
-            disk=new.name,
-            fail_group=new.fail_group,
             redundancy=group.redundancy.value,
         )
     asm.start_rebalance(group, asm.now(), node=node, power=statement.rebalance.power)

@@ -6,7 +6,7 @@ Space is counted in MB and allocation units as the views show it (source: refere
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -200,9 +200,6 @@ class DiskGroup:
         restricted: those that mount it RESTRICTED.
         attributes: values as V$ASM_ATTRIBUTE shows them.
         voting_files: it holds the cluster's voting files.
-        made_directories: those that users made, ``DIR/SUB`` without the group.
-        user_aliases: the number of the file that each alias, ``DIR/name``, stands for.
-        user_templates: those that were added or changed: redundancy and stripe.
     """
 
     name: str
@@ -218,9 +215,6 @@ class DiskGroup:
     operation: Operation | None = None
     next_file: int = FIRST_FILE_NUMBER
     voting_files: bool = False
-    made_directories: list[str] = field(default_factory=list)
-    user_aliases: dict[str, int] = field(default_factory=dict)
-    user_templates: dict[str, str] = field(default_factory=dict)
 
     @property
     def voting_places(self) -> tuple[AsmDisk, ...]:
@@ -343,11 +337,12 @@ def group_to_state(group: DiskGroup) -> dict[str, Any]:
 
 
 def group_from_state(state: dict[str, Any]) -> DiskGroup:
-    """Return the group that :func:`group_to_state` stored."""
+    """Return the group that :func:`group_to_state` stored; what is no longer kept of a group is left out."""
     operation = state["operation"]
+    kept = {part.name: state[part.name] for part in fields(DiskGroup) if part.name in state}
     return DiskGroup(
         **{
-            **state,
+            **kept,
             "redundancy": Redundancy(state["redundancy"]),
             "disks": {
                 name: AsmDisk(**{**row, "state": DiskState(row["state"]), "mode": DiskMode(row["mode"])})

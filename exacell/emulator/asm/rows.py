@@ -14,7 +14,6 @@ from exacell.emulator.asm.create import visible as discovered
 from exacell.emulator.asm.instance import Asm, drop_time
 from exacell.emulator.asm.io import group_io
 from exacell.emulator.asm.model import AsmDisk, DiskGroup, DiskMode, HeaderStatus
-from exacell.emulator.asm.names import SYSTEM_TEMPLATES
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 
@@ -317,20 +316,6 @@ def aliases(instance: Instance) -> Iterator[Mapping[str, Value]]:
             index += 1
             name = (file.alias, file.number, file.incarnation)
             yield _alias(group, name[0], name, index, places[file.directories], root + COMPOUND - 1)
-        upper = {tuple(part.upper() for part in path): place for path, place in places.items()}
-        for directory in sorted(group.made_directories, key=lambda d: d.count("/")):
-            names = directory.split("/")
-            index += 53
-            above = tuple(part.upper() for part in names[:-1])
-            upper[*above, names[-1].upper()] = root + index
-            yield {**_alias(group, names[-1], None, index, upper[above], root + index), "SYSTEM_CREATED": "N"}
-        files = {file.number: file for file in group.files}
-        for alias, known in ((a, files[n]) for a, n in group.user_aliases.items() if n in files):
-            names = alias.split("/")
-            index += 1
-            above = tuple(part.upper() for part in names[:-1])
-            key = (names[-1], known.number, known.incarnation)
-            yield {**_alias(group, names[-1], key, index, upper[above], root + COMPOUND - 1), "SYSTEM_CREATED": "N"}
 
 
 def _alias(
@@ -366,24 +351,25 @@ def attributes(instance: Instance) -> Iterator[Mapping[str, Value]]:
             }
 
 
+_TEMPLATES = (
+    "ARCHIVELOG ASMPARAMETERFILE AUTOBACKUP BACKUPSET CHANGETRACKING CONTROLFILE DATAFILE DATAGUARDCONFIG DUMPSET"
+    " FLASHBACK OCRFILE ONLINELOG PARAMETERFILE TEMPFILE XTRANSPORT"
+)
+"""Templates that every disk group has. Source: Oracle ASM Administrator's Guide, "Managing Disk Group Templates"."""
+
+
 def templates(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$ASM_TEMPLATE: only control files are striped finely, and have three copies where there are two."""
     for group in own_groups(instance):
         mirrored = {1: "UNPROT", 2: "MIRROR"}.get(group.redundancy.copies, "HIGH")
-        system = SYSTEM_TEMPLATES.split()
-        for number, name in enumerate((*system, *(name for name in group.user_templates if name not in system))):
+        for number, name in enumerate(_TEMPLATES.split()):
             control = name == "CONTROLFILE"
-            changed = group.user_templates.get(name, "").split()
             yield {
                 "GROUP_NUMBER": group.number,
                 "ENTRY_NUMBER": 60 + number,
-                "REDUNDANCY": changed[0]
-                if changed
-                else "HIGH"
-                if control and group.redundancy.copies > 1
-                else mirrored,
-                "STRIPE": changed[1] if changed else "FINE" if control else "COARSE",
-                "SYSTEM": "Y" if name in system else "N",
+                "REDUNDANCY": "HIGH" if control and group.redundancy.copies > 1 else mirrored,
+                "STRIPE": "FINE" if control else "COARSE",
+                "SYSTEM": "Y",
                 "NAME": name,
                 "PRIMARY_REGION": "COLD",
                 "MIRROR_REGION": "COLD",

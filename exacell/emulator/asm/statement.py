@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from exacell.emulator.asm.disk_clauses import DiskSpec, disk_clauses, group_name, size_of
 from exacell.emulator.asm.model import Redundancy
-from exacell.emulator.asm.names import NameChange, parse_name_change
+from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.tokens import TokenReader
 
 
@@ -62,20 +62,10 @@ class ChangeDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class RebalanceGroup:
-    """ALTER DISKGROUP … REBALANCE; with ``running_only`` MODIFY POWER, which starts none."""
+    """ALTER DISKGROUP … REBALANCE."""
 
     name: str
     rebalance: Rebalance
-    running_only: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RenameGroup:
-    """ALTER DISKGROUP … RENAME TO, or CONVERT REDUNDANCY TO FLEX."""
-
-    name: str
-    new: str = ""
-    flex: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,16 +107,6 @@ class CheckGroup:
     name: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplaceDisks:
-    """ALTER DISKGROUP … REPLACE DISK d WITH 'path': the new disk takes name and failure group of an offline one."""
-
-    name: str
-    pairs: tuple[tuple[str, str], ...]
-    force: bool = False
-    rebalance: Rebalance = Rebalance()
-
-
 Statement = (
     CreateGroup
     | DropGroup
@@ -137,9 +117,6 @@ Statement = (
     | ResizeDisks
     | SetAttribute
     | CheckGroup
-    | NameChange
-    | RenameGroup
-    | ReplaceDisks
 )
 
 _REDUNDANCIES = {
@@ -234,19 +211,8 @@ def _alter_one(reader: TokenReader, name: str) -> Statement:
     if reader.accept("SET", "ATTRIBUTE"):
         attribute, value = _attribute(reader)
         return SetAttribute(name=name, attribute=attribute, value=value)
-    if (names := parse_name_change(reader, name)) is not None:
-        return names
-    if reader.accept("RENAME", "TO"):
-        return RenameGroup(name=name, new=group_name(reader))
-    if reader.accept("CONVERT", "REDUNDANCY", "TO"):
-        reader.expect("FLEX", 922)
-        return RenameGroup(name=name, flex=True)
-    if reader.accept("MODIFY", "POWER"):
-        return RebalanceGroup(name=name, rebalance=Rebalance(power=reader.whole(922)), running_only=True)
     if reader.accept("SCRUB"):
         return _scrub(reader, name)
-    if reader.accept("REPLACE", "DISK"):
-        return _replace(reader, name)
     if reader.accept("CHECK"):
         while reader.here.is_word("ALL", "REPAIR", "NOREPAIR"):
             reader.take()
@@ -263,9 +229,17 @@ def _alter_one(reader: TokenReader, name: str) -> Statement:
         return ResizeDisks(
             name=name, disks=disks, fail_groups=fail_groups, size_bytes=size, rebalance=_rebalance(reader)
         )
+    if reader.here.is_word(*_MORE) or (reader.here.is_word("ADD", "DROP") and reader.ahead().is_word(*_KINDS)):
+        clause = f"ALTER DISKGROUP {reader.here.value} {reader.ahead().value}"
+        raise OraError(ora(439, f"{clause} is not emulated"), at=reader.here.at)
     if reader.here.is_word("ADD", "DROP"):
         return _change(reader, name)
     raise reader.error(922)
+
+
+_MORE = ("CONVERT", "DISABLE", "ENABLE", "MODIFY", "MOVE", "RENAME", "REPLACE", "SET")
+_KINDS = ("ALIAS", "DIRECTORY", "FILE", "FILEGROUP", "QUOTAGROUP", "TEMPLATE", "USER", "USERGROUP", "VOLUME")
+"""What ALTER DISKGROUP can do with names, templates, users, volumes and file groups, and how such clauses begin."""
 
 
 def _scrub(reader: TokenReader, name: str) -> CheckGroup:
@@ -280,19 +254,6 @@ def _scrub(reader: TokenReader, name: str) -> CheckGroup:
         if reader.here.is_word("AUTO", "LOW", "HIGH", "MAX"):
             reader.take()
     return CheckGroup(name=name)
-
-
-def _replace(reader: TokenReader, name: str) -> ReplaceDisks:
-    pairs: list[tuple[str, str]] = []
-    force = False
-    while True:
-        disk = reader.name(922)
-        reader.expect("WITH", 922)
-        pairs.append((disk, reader.text(922)))
-        force |= reader.accept("FORCE")
-        reader.accept("NOFORCE")
-        if not reader.accept_mark(","):
-            return ReplaceDisks(name=name, pairs=tuple(pairs), force=force, rebalance=_rebalance(reader))
 
 
 def _change(reader: TokenReader, name: str) -> ChangeDisks:

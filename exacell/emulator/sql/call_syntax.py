@@ -1,4 +1,4 @@
-"""Parses what looks unlike other calls: EXTRACT, TRIM, literals with a type, intervals, KEEP and the frames of windows."""
+"""Parses what looks unlike other calls: EXTRACT, TRIM, literals with a type, intervals and KEEP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 from exacell.emulator.sql.intervals import interval_days, interval_words
 from exacell.emulator.sql.tokens import Token, TokenReader
-from exacell.emulator.sql.tree import Binary, Call, Expression, Frame, Literal, Order
+from exacell.emulator.sql.tree import Binary, Call, Expression, Literal, Order
 
 
 class Parser(Protocol):
@@ -113,24 +113,3 @@ def kept(parser: Parser, call: Call) -> Call:
         orders.append(parser.order())
     reader.expect_mark(")", 907)
     return replace(call, keep=tuple(orders), keep_last=last)
-
-
-def frame(parser: Parser) -> Frame:
-    """Return the ROWS or RANGE clause that comes next."""
-    by_rows = parser.reader.take().value == "ROWS"
-    if not parser.reader.accept("BETWEEN"):
-        return Frame(by_rows, _bound(parser), 0)
-    start = _bound(parser)
-    parser.reader.expect("AND", 905)
-    return Frame(by_rows, start, _bound(parser))
-
-
-def _bound(parser: Parser) -> int | None:
-    reader = parser.reader
-    if reader.accept("CURRENT", "ROW"):
-        return 0
-    count = None if reader.accept("UNBOUNDED") else reader.whole(30486)
-    if reader.accept("PRECEDING"):
-        return None if count is None else -count
-    reader.expect("FOLLOWING", 905)
-    return count

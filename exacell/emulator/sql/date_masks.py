@@ -131,7 +131,6 @@ def parse_date(text: str, mask: str) -> datetime:
         OraError: ORA-01821 for the mask; ORA-01830, 01843, 01847, 01850 or 01858 for the text.
     """
     fields: dict[str, int] = {}
-    afternoon: bool | None = None
     position, at = 0, 0
     upper = mask.upper()
     while at < len(mask):
@@ -155,26 +154,39 @@ def parse_date(text: str, mask: str) -> datetime:
         at += len(element)
         while position < len(text) and text[position] == " ":
             position += 1
-        if element in _NAMED or element in ("TZH", "X"):
-            piece, named = _named(text[position:], element)
-            if element in ("MONTH", "MON") and (piece or position < len(text)):
-                fields["MM"] = named
-            elif element in ("AM", "PM", "A.M.", "P.M.") and piece:
-                afternoon = piece[0].upper() == "P"
-        elif element.startswith("FF"):
-            piece = re.match("[0-9]{0,9}", text[position:])[0]  # type: ignore[index]  # it matches the empty text
-        elif element in _READABLE:
-            piece = re.match(f"[0-9]{{0,{_READABLE[element]}}}", text[position:])[0]  # type: ignore[index]  # as above
-            if piece:
-                fields[_field(element)] = _year(element, piece) if _field(element) == "YYYY" else int(piece)
-            elif position < len(text):
-                raise OraError(ora(1858))
-        else:
-            raise OraError(ora(1821))
-        position += len(piece)
+        position += _taken(text[position:], element, fields)
     if text[position:].strip():
         raise OraError(ora(1830))
-    return _date(fields, afternoon)
+    half = fields.pop(_HALF, None)
+    return _date(fields, None if half is None else bool(half))
+
+
+_HALF = "AM or PM"
+
+
+def _taken(text: str, element: str, fields: dict[str, int]) -> int:
+    """Return how much of a text an element of a mask takes; what it says goes into the fields.
+
+    Raises:
+        OraError: the mask has no such element, or the text is none of its kind.
+    """
+    if element in _NAMED or element in ("TZH", "X"):
+        piece, named = _named(text, element)
+        if element in ("MONTH", "MON") and text:
+            fields["MM"] = named
+        elif element in ("AM", "PM", "A.M.", "P.M.") and piece:
+            fields[_HALF] = piece[0].upper() == "P"
+        return len(piece)
+    if element.startswith("FF"):
+        return len(re.match("[0-9]{0,9}", text)[0])  # type: ignore[index]  # it matches the empty text
+    if element not in _READABLE:
+        raise OraError(ora(1821))
+    digits = re.match(f"[0-9]{{0,{_READABLE[element]}}}", text)[0]  # type: ignore[index]  # as above
+    if digits:
+        fields[_field(element)] = _year(element, digits) if _field(element) == "YYYY" else int(digits)
+    elif text:
+        raise OraError(ora(1858))
+    return len(digits)
 
 
 def _field(element: str) -> str:

@@ -17,7 +17,6 @@ from exacell.emulator.sql.expressions import Expressions
 from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.hierarchy import divided, has_prior, hierarchy
 from exacell.emulator.sql.joins import distribute, equality
-from exacell.emulator.sql.pivot import PIVOTED, turned
 from exacell.emulator.sql.rows import combine, cut, grouped_rows, joined_rows, ordered, position_of, rolled_up
 from exacell.emulator.sql.scope import (
     Bound,
@@ -37,7 +36,6 @@ from exacell.emulator.sql.walk import (
     children,
     columns_of,
     has_group_function,
-    has_window,
     is_group_function,
     place_of,
     without_marks,
@@ -156,8 +154,8 @@ class _Engine:
         sources, where = without_marks(block)
         relations = [self._relation(source) for source in sources]
         scope = Scope([Bound(s.alias, r.columns) for s, r in zip(sources, relations, strict=True)], outer)
-        if where is not None and (has_group_function(where) or has_window(where)):
-            raise OraError(ora(934 if has_group_function(where) else 30483), at=place_of(where))
+        if where is not None and has_group_function(where):
+            raise OraError(ora(934), at=place_of(where))
         kept: tree.Expression | None = None
         if block.hierarchy is not None:
             scope.hierarchical = True
@@ -201,8 +199,6 @@ class _Engine:
                 else:
                     envs = grouped_rows(envs, group_keys, env, widths, bool(block.group_by))
                 envs = [group for group in envs if having is None or having(group)]
-            for member in envs:
-                member.peers = envs
             pairs = [([fn(e) for fn, _ in values], [key(e) for key in keys]) for e in envs]
             if block.distinct:
                 seen: dict[Row, tuple[list[Value], list[Value]]] = {}
@@ -246,11 +242,6 @@ class _Engine:
         return branches
 
     def _relation(self, source: tree.Source) -> Relation:
-        if source.pivot is not None:
-            inner = self._relation(replace(source, pivot=None))
-            known = partial(_known_first, self.catalog, PIVOTED, inner)
-            engine = _Engine(known, self.settings, self.program)
-            return turned(inner, source.pivot, lambda query: engine.query(query, None).run(None))
         if source.xml is not None:
             return Relation(xml_columns(source.xml), ())
         if source.query is not None:

@@ -1,12 +1,13 @@
 """Parses the expressions and conditions of the emulated SQL, loosest binding first.
 
-``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, OR, CASE, CAST, PRIOR, function calls and analytic ones;
+``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, OR, CASE, CAST, PRIOR, function calls (none with OVER);
 sub-queries are parsed by the parser of queries (:mod:`sql.syntax`).
 """
 
 from __future__ import annotations
 
-from exacell.emulator.sql.call_syntax import date_field, frame, kept, moved, trimmed, typed_literal
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql.call_syntax import date_field, kept, moved, trimmed, typed_literal
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.tree import (
     Between,
@@ -27,7 +28,6 @@ from exacell.emulator.sql.tree import (
     RowValue,
     Scalar,
     Unary,
-    Window,
 )
 from exacell.emulator.sql.values import to_number
 
@@ -45,7 +45,6 @@ class ExpressionParser:
     def __init__(self, statement: str, reader: TokenReader | None = None) -> None:
         self.statement = statement
         self.reader = reader or TokenReader(statement)
-        self._ignored_inside = False  # IGNORE NULLS stands inside the parentheses of the call read last
 
     def _parenthesised(self) -> Query:
         """Return a query in parentheses; the parser of queries knows how."""
@@ -253,24 +252,9 @@ class ExpressionParser:
         reader = self.reader
         if reader.accept("KEEP"):
             call = kept(self, call)
-        ignore = reader.accept("IGNORE", "NULLS")
-        if not ignore:
-            reader.accept("RESPECT", "NULLS")
-        ignore |= self._ignored_inside
-        self._ignored_inside = False
-        if not self.reader.accept("OVER"):
-            return call
-        reader.expect_mark("(", 30484)
-        partition = self.listed("PARTITION", 924)
-        orders: list[Order] = []
-        if reader.accept("ORDER"):
-            reader.expect("BY", 924)
-            orders.append(self.order())
-            while reader.accept_mark(","):
-                orders.append(self.order())
-        window_frame = frame(self) if reader.here.is_word("ROWS", "RANGE", "GROUPS") else None
-        reader.expect_mark(")", 907)
-        return Window(call, tuple(partition), tuple(orders), window_frame, ignore)
+        if reader.here.is_word("OVER") and reader.ahead().is_mark("("):
+            raise OraError(ora(439, "analytic functions are not emulated"), at=at)
+        return call
 
     def listed(self, word: str, code: int) -> list[Expression]:
         """Return the expressions of ``<word> BY a, b``, none where the word does not follow; ORA-``code`` without BY."""
@@ -297,9 +281,6 @@ class ExpressionParser:
         arguments = [self._argument()]
         while reader.accept_mark(","):
             arguments.append(self._argument())
-        self._ignored_inside = reader.accept("IGNORE", "NULLS")
-        if not self._ignored_inside:
-            reader.accept("RESPECT", "NULLS")
         if name == "LISTAGG" and reader.accept("ON", "OVERFLOW"):
             while not reader.here.is_mark(")") and reader.here.kind is not TokenKind.END:
                 reader.take()

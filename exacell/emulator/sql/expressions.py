@@ -6,7 +6,6 @@ compiled by whoever compiles queries (:mod:`sql.engine`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import cast
 
 from exacell.emulator.ora_messages import OraError, ora
@@ -46,7 +45,6 @@ from exacell.emulator.sql.values import (
 )
 from exacell.emulator.sql.walk import PERCENTILES, place_of
 from exacell.emulator.sql.widths import constant_width
-from exacell.emulator.sql.windows import ANALYTIC, ENDS, RANKING, SHARES, SHIFTING, window_values
 
 
 def _arithmetic_type(first: ColumnType, second: ColumnType) -> ColumnType:
@@ -101,8 +99,6 @@ class Expressions:
                 return self._case(expression, scope)
             case tree.Call():
                 return self._call(expression, scope)
-            case tree.Window():
-                return self._window(expression, scope)
             case tree.Scalar(query):
                 return self._scalar(query, scope)
             case tree.Cast(operand, name, width):
@@ -203,8 +199,6 @@ class Expressions:
         if call.name == "VALUE":
             return self.value(value_column(call, scope), scope)
         entry = FUNCTIONS.get(call.name)
-        if call.name in ANALYTIC:
-            raise OraError(ora(30484), at=call.at)
         if entry is None:
             raise OraError(ora(904, '"' + call.name.replace(".", '"."') + '"'), at=call.at)
         if len(call.arguments) < entry.least or call.star:
@@ -218,36 +212,6 @@ class Expressions:
             lambda env: entry.apply(settings, [function(env) for function in functions]),
             constant_width(call, kinds) or entry.type_of(kinds),
         )
-
-    def _window(self, window: tree.Window, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Compile an analytic function: its values for all rows of a block are made when the first is asked for."""
-        call = window.call
-        if call.name not in ANALYTIC and call.name not in GROUP_FUNCTIONS:
-            raise OraError(ora(904, f'"{call.name}"'), at=call.at)
-        if bool(call.arguments or call.star) == (call.name in (*RANKING, *SHARES)) or (
-            call.star and call.name != "COUNT"
-        ):
-            raise OraError(ora(909), at=call.at)
-        if call.name in (*RANKING, *SHIFTING, *SHARES, "NTILE") and not window.order:
-            raise OraError(ora(30485), at=call.at)
-        compiled = [self.value(argument, scope) for argument in call.arguments]
-        arguments = [function for function, _ in compiled]
-        partition = [self.value(expression, scope)[0] for expression in window.partition]
-        orders = [self.value(order.expression, scope)[0] for order in window.order]
-        made: list[tuple[Sequence[Env], dict[int, Value]]] = []
-
-        def value(env: Env) -> Value:
-            if not made or made[0][0] is not env.peers:
-                rows = env.peers
-                columns = [[tuple(f(row) for f in fs) for row in rows] for fs in (partition, orders, arguments)]
-                values = window_values(window, *columns)
-                made[:] = [(rows, {id(row): value for row, value in zip(rows, values, strict=True)})]
-            return made[0][1][id(env)]
-
-        if call.name in ("LISTAGG", "WM_CONCAT"):
-            return value, char(4000)
-        keeps = call.name in ("MIN", "MAX", *SHIFTING, *ENDS)
-        return value, compiled[0][1] if keeps else NUMBER
 
     def _scalar(self, query: tree.Query, scope: Scope) -> tuple[Compiled, ColumnType]:
         prepared = self.queries.query(query, scope)
@@ -301,6 +265,13 @@ class Expressions:
             case tree.Exists(query):
                 run = self.queries.query(query, scope).run
                 return lambda env: bool(run(env).rows)
+            case tree.Call() | tree.Column() if (alone := self._true_alone(expression, scope)) is not None:
+                return alone
+        raise OraError(ora(920), at=place_of(expression))
+
+    def _true_alone(self, expression: tree.Call | tree.Column, scope: Scope) -> Condition | None:
+        """Compile a call that is a condition, or a truth of a PL/SQL block; None for what is a value."""
+        match expression:
             case tree.Call("LNNVL", (operand,)):
                 inner = self.condition(operand, scope)
                 return lambda env: inner(env) is not True
@@ -309,11 +280,11 @@ class Expressions:
                 given = arguments[2] if len(arguments) > 2 else None
                 flags = regexp_flags(str(given.value)) if isinstance(given, tree.Literal) else 0
                 return lambda env: regexp_like(text(env), pattern(env), flags)
-            case tree.Column() | tree.Call() if self.program is not None:
-                truth, kind = self.value(expression, scope)
-                if kind.kind is Kind.BOOLEAN:
-                    return lambda env: cast(Truth, truth(env))
-        raise OraError(ora(920), at=place_of(expression))
+        if self.program is not None:
+            truth, kind = self.value(expression, scope)
+            if kind.kind is Kind.BOOLEAN:
+                return lambda env: cast(Truth, truth(env))
+        return None
 
     def _like(self, like: tree.Like, scope: Scope) -> Condition:
         function, _ = self.value(like.operand, scope)

@@ -40,7 +40,7 @@ Catalog = Callable[[str], Relation | None]
 class Env:
     """The rows that an expression sees: one of each source, perhaps a group of them, and those of the outer query."""
 
-    __slots__ = ("group", "leaf", "level", "outer", "peers", "prior", "rolled", "rownum", "rows")
+    __slots__ = ("group", "leaf", "level", "outer", "prior", "rolled", "rownum", "rows")
 
     def __init__(
         self, rows: tuple[Sequence[Value], ...], outer: Env | None, group: Sequence[Env] | None = None
@@ -52,7 +52,6 @@ class Env:
         self.prior: Env | None = None  # of a hierarchy: the row above, how deep this one is, whether none is below
         self.level = 0
         self.leaf = False
-        self.peers: Sequence[Env] = ()  # all rows of the block, for analytic functions
         self.rolled: frozenset[tree.Expression] = frozenset()  # of a row of totals: the keys that it adds up over
 
 

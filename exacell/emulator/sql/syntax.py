@@ -20,7 +20,6 @@ from dataclasses import replace
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.expression_syntax import ExpressionParser
 from exacell.emulator.sql.grouping import grouping
-from exacell.emulator.sql.pivot import parse_pivot
 from exacell.emulator.sql.tokens import TokenKind
 from exacell.emulator.sql.tree import (
     Block,
@@ -271,7 +270,8 @@ class SqlParser(ExpressionParser):
             if reader.here.is_word("SAMPLE", "PARTITION", "SUBPARTITION") and reader.ahead().is_mark("("):
                 reader.take()
                 self._choices()
-        pivot = parse_pivot(self)
+        if reader.here.is_word("PIVOT", "UNPIVOT") and reader.ahead().is_mark("("):
+            raise OraError(ora(439, f"{reader.here.value} is not emulated"), at=reader.here.at)
         # A sub-query without an alias gets one that nobody can write, so that joins tell the sources apart.
         alias = name or f"(query at {at})"
         if reader.here.kind is TokenKind.QUOTED or (
@@ -290,7 +290,7 @@ class SqlParser(ExpressionParser):
             else:
                 reader.expect("ON", 905)
                 on = self.expression()
-        return Source(view, query, alias, join, on, tuple(using), at, xml, pivot)
+        return Source(view, query, alias, join, on, tuple(using), at, xml)
 
     def _table_of(self) -> Query:
         """Return TABLE(SYS.ODCINUMBERLIST(…)) and its like as a query of the values, plans as the note that there is none."""

@@ -111,26 +111,6 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Frame:
-    """``ROWS|RANGE BETWEEN start AND end``: rows before the current one are negative, None is unbounded."""
-
-    by_rows: bool
-    start: int | None
-    end: int | None
-
-
-@dataclass(frozen=True)
-class Window:
-    """``call OVER ([PARTITION BY …] [ORDER BY …] [frame])``: an analytic function."""
-
-    call: Call
-    partition: tuple[Expression, ...]
-    order: tuple[Order, ...]
-    frame: Frame | None = None
-    ignore_nulls: bool = False
-
-
-@dataclass(frozen=True)
 class Cast:
     """``CAST(x AS type)``: the type's name, and the width that it gives, 0 for none."""
 
@@ -182,7 +162,6 @@ Expression = (
     | Between
     | Case
     | Call
-    | Window
     | Cast
     | Scalar
     | RowValue
@@ -215,25 +194,6 @@ class XmlRows:
 
 
 @dataclass(frozen=True)
-class Pivot:
-    """``PIVOT (call [alias], … FOR column IN (value [alias], …))``."""
-
-    aggregates: tuple[tuple[Call, str], ...]
-    column: str
-    choices: tuple[tuple[Expression, str], ...]
-
-
-@dataclass(frozen=True)
-class Unpivot:
-    """``UNPIVOT [INCLUDE NULLS] (value FOR name IN (column [AS 'title'], …))``."""
-
-    value: str
-    name: str
-    columns: tuple[tuple[str, str], ...]
-    nulls: bool
-
-
-@dataclass(frozen=True)
 class Source:
     """A view or a sub-query in FROM, or rows of an XML text, and how it is joined to what stands left of it."""
 
@@ -245,7 +205,6 @@ class Source:
     using: tuple[str, ...] = ()
     at: int = field(default=0, compare=False)
     xml: XmlRows | None = None
-    pivot: Pivot | Unpivot | None = None
 
 
 @dataclass(frozen=True)

@@ -76,8 +76,6 @@ def children(expression: tree.Expression) -> tuple[tree.Expression, ...]:
             return (operand, *(choices if isinstance(choices, tuple) else ()))
         case tree.Call(_, arguments):
             return (*arguments, *(order.expression for order in expression.keep))
-        case tree.Window(call, partition, order):
-            return (*call.arguments, *partition, *(term.expression for term in order))
     return ()
 
 
@@ -92,8 +90,6 @@ def place_of(expression: tree.Expression) -> int:
     """Return the first known offset in an expression, 0 when there is none."""
     if isinstance(expression, tree.Column | tree.Call | tree.Star):
         return expression.at
-    if isinstance(expression, tree.Window):
-        return expression.call.at
     places = [place for child in children(expression) if (place := place_of(child))]
     return min(places, default=0)
 
@@ -103,11 +99,6 @@ def is_group_function(expression: tree.Expression) -> bool:
     return isinstance(expression, tree.Call) and (
         expression.name in GROUP_FUNCTIONS or expression.name in ("LISTAGG", "GROUPING", "GROUPING_ID", *PERCENTILES)
     )
-
-
-def has_window(expression: tree.Expression) -> bool:
-    """Whether an analytic function stands anywhere in it."""
-    return isinstance(expression, tree.Window) or any(has_window(child) for child in children(expression))
 
 
 def has_query(expression: tree.Expression) -> bool:

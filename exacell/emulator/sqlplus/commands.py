@@ -14,13 +14,11 @@ from exacell.emulator.sql.values import Kind
 from exacell.emulator.sqlplus.asking import accept, define
 from exacell.emulator.sqlplus.binds import UndeclaredError
 from exacell.emulator.sqlplus.columns import change_column
-from exacell.emulator.sqlplus.files import append, change, delete, get, insert, list_buffer, save, store
 from exacell.emulator.sqlplus.format import render
 from exacell.emulator.sqlplus.report import parse_breaks, parse_compute
 from exacell.emulator.sqlplus.settings import set_options, split_words
 from exacell.emulator.sqlplus.show import show
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, rest_of, stack_text
-from exacell.emulator.sqlplus.titles import changed
 
 Command = Callable[[SqlPlusState, str], Step]
 
@@ -40,7 +38,20 @@ def find_command(text: str) -> Command | None:
 
 
 def _nothing(state: SqlPlusState, _: str) -> Step:
+    """Do nothing: such a command changes only what a report looks like, or waits for a person."""
     yield from ()
+    return None
+
+
+def numbered(text: str) -> str:
+    """Return the lines of the buffer with their numbers; an asterisk marks the current one, the last."""
+    lines = text.split("\n")
+    return "".join(f"{n:3d}{'*' if n == len(lines) else ' '} {row}\n" for n, row in enumerate(lines, 1))
+
+
+def _list_buffer(state: SqlPlusState, _: str) -> Step:
+    """LIST: the lines of the buffer."""
+    yield Out(numbered(state.buffer) if state.buffer else sp2(26) + "\n")
     return None
 
 
@@ -224,18 +235,6 @@ def _spool(state: SqlPlusState, text: str) -> Step:
     return None
 
 
-def _top_title(state: SqlPlusState, text: str) -> Step:
-    yield from ()
-    state.titles.top = changed(state.titles.top, rest_of(text))
-    return None
-
-
-def _bottom_title(state: SqlPlusState, text: str) -> Step:
-    yield from ()
-    state.titles.bottom = changed(state.titles.bottom, rest_of(text))
-    return None
-
-
 def _break(state: SqlPlusState, text: str) -> Step:
     words = split_words(rest_of(text))
     if not words:
@@ -287,41 +286,34 @@ def _describe(state: SqlPlusState, text: str) -> Step:
 
 _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("ACCEPT", 3, accept),
-    ("APPEND", 1, append),
     ("ARCHIVE", 7, _archive),
     ("BREAK", 3, _break),
-    ("BTITLE", 3, _bottom_title),
-    ("CHANGE", 1, change),
+    ("BTITLE", 3, _nothing),
     ("CLEAR", 2, _clear),
     ("COLUMN", 3, _column),
     ("COMPUTE", 4, _compute),
     ("CONNECT", 4, _connect_command),
     ("DEFINE", 3, define),
-    ("DEL", 3, delete),
     ("DESCRIBE", 4, _describe),
     ("DISCONNECT", 4, _disconnect),
     ("EXECUTE", 4, _execute_command),
     ("EXIT", 4, _exit),
-    ("GET", 3, get),
     ("HELP", 4, _help),
-    ("INPUT", 1, insert),
-    ("LIST", 1, list_buffer),
+    ("LIST", 1, _list_buffer),
     ("PAUSE", 3, _nothing),
     ("PRINT", 3, _print),
     ("PROMPT", 3, _prompt),
     ("QUIT", 4, _exit),
     ("REPFOOTER", 4, _nothing),
     ("REPHEADER", 4, _nothing),
-    ("SAVE", 3, save),
     ("SET", 3, _set),
     ("SHOW", 3, show),
     ("SHUTDOWN", 4, _shutdown),
     ("SPOOL", 3, _spool),
     ("STARTUP", 7, _startup),
     ("START", 3, run_script),
-    ("STORE", 5, store),
     ("TIMING", 4, _nothing),
-    ("TTITLE", 3, _top_title),
+    ("TTITLE", 3, _nothing),  # asm_disk.sql sets one
     ("UNDEFINE", 5, _undefine),
     ("VARIABLE", 3, _variable),
     ("WHENEVER", 8, _whenever),

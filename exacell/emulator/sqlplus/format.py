@@ -17,10 +17,8 @@ from exacell.emulator.sql.number_masks import format_number, is_number_mask, mas
 from exacell.emulator.sql.scope import Relation, ResultColumn
 from exacell.emulator.sql.values import INTERVAL, TIMESTAMP, ZONED, ColumnType, Kind, Value, number_text
 from exacell.emulator.sqlplus.columns import ColumnFormat
-from exacell.emulator.sqlplus.html import html_table
 from exacell.emulator.sqlplus.report import Line, Piece, Report, Skip, Totals
 from exacell.emulator.sqlplus.settings import Settings
-from exacell.emulator.sqlplus.titles import Titles
 
 _TIMESTAMP_MASK = "DD-MON-RR HH.MI.SS.FF6 AM"
 _LEAST_NUMBER_CHARS = 7
@@ -54,7 +52,6 @@ def render(
     columns: Mapping[str, ColumnFormat],
     date_format: str,
     report: Report | None = None,
-    titles: Titles | None = None,
 ) -> str:
     """Return a query's rows as text, without the line that counts them; nothing when there are no rows.
 
@@ -62,12 +59,9 @@ def render(
         columns: COLUMN settings by upper-case column name.
         date_format: NLS_DATE_FORMAT of the session.
         report: BREAK and COMPUTE.
-        titles: TTITLE and BTITLE.
     """
     if not relation.rows:
         return ""
-    if settings.html:
-        return html_table(relation, settings, columns, date_format)
     if settings.csv:
         return _csv(relation, settings, columns, date_format)
     named = {name.upper(): chosen for name, chosen in columns.items()}
@@ -80,7 +74,7 @@ def render(
     heading = _heading(lines, settings)
     pieces = (report or Report()).pieces(relation.rows, [column.name for column in relation.columns])
     rows = [_piece(piece, lines, settings, date_format) for piece in pieces]
-    text = _pages(rows, heading, settings, titles or Titles())
+    text = _pages(rows, heading, settings)
     return "".join(f"{_finish(line, settings)}\n" for line in text)
 
 
@@ -291,37 +285,22 @@ def number_in(value: int | Decimal, width: int) -> str:
     return "#" * width
 
 
-def _pages(
-    rows: Sequence[Sequence[str] | None], heading: Sequence[str], settings: Settings, titles: Titles
-) -> list[str]:
-    """Return all lines, with titles and headings where a page begins; None among the rows ends a page."""
+def _pages(rows: Sequence[Sequence[str] | None], heading: Sequence[str], settings: Settings) -> list[str]:
+    """Return all lines, with headings where a page begins; None among the rows ends a page."""
     if not settings.pagesize:
         return [line for row in rows for line in row or ()]
     top = ["\f"] if settings.newpage == 0 else [""] * (settings.newpage or 0)
     text: list[str] = []
-    left, page = 0, 0
-    footer: Sequence[str] = ()
-
-    def end_page() -> None:
-        if footer and page:
-            text.extend([""] * max(0, left))
-            text.extend(footer)
-
+    left = 0
     for row in rows:
         if row is None:
-            end_page()
-            left, footer = 0, ()
+            left = 0
             continue
         if left < len(row):
-            end_page()
-            page += 1
-            title, footer = (titles.at(where, page, settings.linesize) for where in ("top", "bottom"))
-            text += [*top, *title, *heading]
-            used = (settings.newpage or 0) + len(title) + len(heading) + len(footer)
-            left = max(1, settings.pagesize - used)
+            text += [*top, *heading]
+            left = max(1, settings.pagesize - (settings.newpage or 0) - len(heading))
         text += row
         left -= len(row)
-    end_page()
     return text
 
 

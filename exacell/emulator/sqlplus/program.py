@@ -20,9 +20,7 @@ from exacell.emulator.ora_messages import sp2
 from exacell.emulator.program import Out, Program
 from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus.asking import prompt_of
-from exacell.emulator.sqlplus.commands import find_command, run_script
-from exacell.emulator.sqlplus.files import numbered
-from exacell.emulator.sqlplus.html import HTML_FOOT, html_head
+from exacell.emulator.sqlplus.commands import find_command, numbered, run_script
 from exacell.emulator.sqlplus.settings import set_options
 from exacell.emulator.sqlplus.spool import spooled
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, is_block, is_sql, stack_text
@@ -136,9 +134,6 @@ class _SqlPlus:
             for complaint in set_options(self.state.settings, f"markup {self.arguments.markup}", version):
                 yield Out(complaint + "\n", err=True)
                 return 1
-        marked = self.state.settings.html
-        if marked:
-            yield Out(html_head(self.state.settings, version_text(version)))
         if not self.arguments.no_log:
             status = yield from self._log_on_at_start()
             if status is not None:
@@ -152,8 +147,6 @@ class _SqlPlus:
                 status = 0
             else:
                 status = yield from self._line(line_read)
-        if marked:
-            yield Out(HTML_FOOT)
         if not self.arguments.silent and (self.state.session or self.state.idle):
             yield Out(f"Disconnected from {banner(version)}\nVersion {version_text(version)}\n")
         return status

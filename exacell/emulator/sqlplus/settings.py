@@ -51,11 +51,6 @@ class Settings:
     concat: str = "."
     suffix: str = "sql"
     terminator: str = ";"
-    html: bool = False
-    html_entmap: bool = True
-    html_head: str = ""
-    html_body: str = ""
-    html_table: str = ""
     only_count: bool = False
     csv: bool = False
     csv_delimiter: str = ","
@@ -276,32 +271,10 @@ _SPECIAL: Mapping[str, Callable[[Settings, str], str]] = MappingProxyType(
 )
 
 
-def _set_html(settings: Settings, words: list[str]) -> str:
-    """Set ``HTML [ON|OFF] [HEAD text] [BODY text] [TABLE text] [ENTMAP ON|OFF] [SPOOL ON|OFF] [PREFORMAT ON|OFF]``."""
-    while words:
-        word = words.pop(0).upper()
-        if word in ("ON", "OFF"):
-            settings.html = word == "ON"
-        elif word in ("HEAD", "BODY", "TABLE") and words:
-            setattr(settings, f"html_{word.lower()}", words.pop(0))
-        elif word in ("ENTMAP", "SPOOL", "PREFORMAT") and words:
-            switch = words.pop(0).upper()
-            if switch not in ("ON", "OFF"):
-                return sp2(265, word.lower())
-            if word == "ENTMAP":
-                settings.html_entmap = switch == "ON"
-        else:
-            words.insert(0, word)
-            return ""
-    return ""
-
-
 def _set_markup(settings: Settings, words: list[str], version: tuple[int, ...]) -> str:
     if not words:
         return sp2(281, "markup")
     kind = words.pop(0).upper()
-    if kind == "HTML":
-        return _set_html(settings, words)
     if kind != "CSV" or version < CSV_SINCE:
         words.clear()
         return sp2(158, "SET MARKUP", kind)

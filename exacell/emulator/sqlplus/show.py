@@ -46,10 +46,6 @@ _OWN: Mapping[str, Callable[[Settings], str]] = MappingProxyType(
         "HEADING": lambda s: f"heading {_switch(s.heading)}",
         "HEADSEP": lambda s: f"headsep {_mark(s.headsep)}",
         "LINESIZE": lambda s: f"linesize {s.linesize}",
-        "MARKUP": lambda s: (
-            f'markup HTML {_switch(s.html)} HEAD "{s.html_head}" BODY "{s.html_body}" TABLE "{s.html_table}"'
-            f" SPOOL OFF ENTMAP {_switch(s.html_entmap)} PREFORMAT OFF"
-        ),
         "NEWPAGE": lambda s: f"newpage {'NONE' if s.newpage is None else s.newpage}",
         "NULL": lambda s: f'null "{s.null}"',
         "NUMWIDTH": lambda s: f"numwidth {s.numwidth}",
@@ -127,20 +123,8 @@ def _other(settings: Settings, name: str) -> str:
     return f"{before}{value.upper() if value.lower() in ('on', 'off') else value}{after}"
 
 
-def _title(state: SqlPlusState, name: str) -> str:
-    title = state.titles.top if name == "TTITLE" else state.titles.bottom
-    if not title.words:
-        return f"{name.lower()} OFF and is the first few characters of the next SELECT statement"
-    text = " ".join(word for word, _ in title.words)
-    return f"{name.lower()} {_switch(title.shown)} and is the following {len(text)} characters:\n{text}"
-
-
 def _session_line(state: SqlPlusState, name: str) -> str | None:
     """Return what SHOW tells of things that are no options; None for other names."""
-    if name in ("TTITLE", "BTITLE"):
-        return _title(state, name)
-    if name in ("REPHEADER", "REPFOOTER"):
-        return f"{name.lower()} OFF and is NULL"
     facts = {
         "SQLCODE": f"sqlcode {state.last_code}",
         "RELEASE": f"release {state.variables['_SQLPLUS_RELEASE']}",
@@ -152,16 +136,14 @@ def _session_line(state: SqlPlusState, name: str) -> str | None:
     return facts.get(name)
 
 
-_TOLD = ("TTITLE", "BTITLE", "REPHEADER", "REPFOOTER", "SQLCODE", "RELEASE", "LNO", "PNO", "SPOOL", "USER")
+_TOLD = ("SQLCODE", "RELEASE", "LNO", "PNO", "SPOOL", "USER")
 
 
 def _all(state: SqlPlusState) -> str:
     lines = [show(state.settings) for show in _OWN.values()]
     lines += [_other(state.settings, name) for name in _DEFAULTS]
     lines += [
-        line
-        for name in ("TTITLE", "BTITLE", "REPHEADER", "REPFOOTER", "SQLCODE", "RELEASE", "LNO", "PNO", "SPOOL", "USER")
-        if (line := _session_line(state, name))
+        line for name in ("SQLCODE", "RELEASE", "LNO", "PNO", "SPOOL", "USER") if (line := _session_line(state, name))
     ]
     return "".join(f"{line}\n" for line in sorted(lines, key=str.upper))
 
@@ -191,7 +173,7 @@ def _one(state: SqlPlusState, word: str) -> str:
         return _memory(state)
     if word in ("CON_NAME", "CON_ID", "PDBS", "EDITION"):
         return _container(state, word)
-    told = _session_line(state, {"REL": "RELEASE", "TTI": "TTITLE", "BTI": "BTITLE", "SPOO": "SPOOL"}.get(word, word))
+    told = _session_line(state, {"REL": "RELEASE", "SPOO": "SPOOL"}.get(word, word))
     if told is not None:
         return told + "\n"
     name = option_name(word) or ""

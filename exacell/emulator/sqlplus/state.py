@@ -29,7 +29,6 @@ from exacell.emulator.sqlplus.format import feedback, render, server_output
 from exacell.emulator.sqlplus.report import Report
 from exacell.emulator.sqlplus.settings import Settings
 from exacell.emulator.sqlplus.spool import SqlSpool
-from exacell.emulator.sqlplus.titles import Titles
 from exacell.emulator.stored_code import calls_routine, change_routines, is_routine, query_with_routines
 
 _SQL_WORDS_TEXT = """
@@ -65,7 +64,6 @@ class SqlPlusState:
         scripts: the scripts being run, innermost last: what they still hold.
         folders: of each of them the folder, where ``@@`` looks first.
         report: BREAK and COMPUTE.
-        titles: TTITLE and BTITLE.
         unchanged: the last statement has changed nothing but rows of users' tables.
         binds: the variables of VARIABLE.
     """
@@ -101,10 +99,8 @@ class SqlPlusState:
         self.scripts: list[Iterator[str]] = []
         self.folders: list[str] = []
         self.read_file = read_file
-        self.write_file = write_file
         self.spool = SqlSpool(read_file, write_file)
         self.report = Report()
-        self.titles = Titles()
         self.unchanged = False
         self.binds = Binds()
 
@@ -279,11 +275,8 @@ class SqlPlusState:
             if settings.feedback and outcome.message:
                 yield Out(f"\n{outcome.message}\n\n")
             return
-        day = f"{from_epoch(self.asm.now()):%a %b %d}"
-        own = {"DATE": day, "SQL.USER": "SYS", "SQL.SQLCODE": str(self.last_code), "SQL.LNO": "1"}
-        self.titles.values = self.variables | own | {"SQL.RELEASE": self.variables["_SQLPLUS_RELEASE"]}
         columns = active(self.columns)
-        text = render(relation, settings, columns, self.date_format, self.report, self.titles)
+        text = render(relation, settings, columns, self.date_format, self.report)
         yield Out(("" if settings.only_count else text) + feedback(len(relation.rows), settings))
         for place, column in enumerate(relation.columns):
             chosen = columns.get(column.name.upper())

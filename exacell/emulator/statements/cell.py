@@ -33,60 +33,71 @@ _SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
 """Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` for one of Exascale's."""
 
 
-def alter(place: Place, statement: AlterCell) -> Effects:
-    """Set attributes of the cell; nothing changes when one of them cannot be set."""
-    cell = place.cell
-    settings: dict[str, str] = {}
-    resets: list[str] = []
-    dump = False
-    mode, pmem_mode, new_name = cell.mode, cell.pmem_mode, cell.name
-    for name, text in statement.values.items():
+class _Wanted:
+    """What ALTER CELL is to make of a cell, collected before anything changes."""
+
+    def __init__(self, place: Place) -> None:
+        self._place, self._cell = place, place.cell
+        self.settings: dict[str, str] = {}
+        self.resets: list[str] = []
+        self.dump = False
+        self.mode, self.pmem_mode, self.name = self._cell.mode, self._cell.pmem_mode, self._cell.name
+
+    def take(self, name: str, text: str) -> None:
+        """Take ``name=text``.
+
+        Raises:
+            CellError: it can't be set.
+        """
         if name.startswith(_SNMP_USER):
-            settings["snmpUser"] = _snmp_users(
-                settings.get("snmpUser", cell.settings.get("snmpUser", "")), name.removeprefix(_SNMP_USER), text
-            )
-            continue
-        attribute = attribute_of("CELL", name.removesuffix("+"), place.rack.release.number)
+            before = self.settings.get("snmpUser", self._cell.settings.get("snmpUser", ""))
+            self.settings["snmpUser"] = _snmp_users(before, name.removeprefix(_SNMP_USER), text)
+            return
+        attribute = attribute_of("CELL", name.removesuffix("+"), self._place.rack.release.number)
         if name.endswith("+") and attribute.name not in cell_attributes.LISTS:
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
         if name in _FROM_EXACLI:
             # Source: Oracle SAGUG, alter-cell-security-certificate-attributes: ExaCLI alone sets them; they are not shown.
-            if not place.remote:
+            if not self._place.remote:
                 raise CellError(Code.BAD_VALUE, value="***", attribute=attribute.name, rule="only ExaCLI sets it")
-            continue
-        if name == "events" and text.lower().startswith("immediate"):
-            require_cellsrv(cell)
-            dump = True
-            continue
-        if attribute.written_only:
-            continue
+        elif name == "events" and text.lower().startswith("immediate"):
+            require_cellsrv(self._cell)
+            self.dump = True
+        elif not attribute.written_only:
+            self._set(attribute, text, more=name.endswith("+"))
+
+    def _set(self, attribute: Attribute, text: str, *, more: bool) -> None:
         if not text and attribute.default:
-            resets.append(attribute.name)
-            continue
-        if attribute.name == "name":
+            self.resets.append(attribute.name)
+        elif attribute.name == "name":
             # Disks, cache and log keep the suffix that they were made with. Source: reference cellcli.md 6.9.
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", text):
                 raise CellError(Code.BAD_NAME, name=text, rule="letters, digits, _ and - are allowed, at most 255")
-            new_name = text
-            continue
-        if attribute.name == "flashCacheMode":
-            mode = _new_mode(place, attribute, text)
+            self.name = text
+        elif attribute.name == "flashCacheMode":
+            self.mode = _new_mode(self._place, attribute, text)
         elif attribute.name == "pmemCacheMode":
-            pmem_mode = _new_pmem_mode(place, checked(attribute, text))
+            self.pmem_mode = _new_pmem_mode(self._place, checked(attribute, text))
         else:
-            settings[attribute.name] = _checked(attribute, text) if text else ""
-        if name.endswith("+"):
-            present = cell.settings.get(attribute.name, "")
-            settings[attribute.name] = cell_attributes.added(present, settings[attribute.name])
-    if pmem_mode == "WriteBack" and mode.lower() != "writeback" and place.rack.model.pmem is not None:
-        altered = "flashCacheMode" if pmem_mode != cell.pmem_mode else "pmemCacheMode"
+            value = _checked(attribute, text) if text else ""
+            present = self._cell.settings.get(attribute.name, "")
+            self.settings[attribute.name] = cell_attributes.added(present, value) if more else value
+
+
+def alter(place: Place, statement: AlterCell) -> Effects:
+    """Set attributes of the cell; nothing changes when one of them cannot be set."""
+    cell, wanted = place.cell, _Wanted(place)
+    for name, text in statement.values.items():
+        wanted.take(name, text)
+    if wanted.pmem_mode == "WriteBack" and wanted.mode.lower() != "writeback" and place.rack.model.pmem is not None:
+        altered = "flashCacheMode" if wanted.pmem_mode != cell.pmem_mode else "pmemCacheMode"
         raise CellError(Code.PMEM_NEEDS_FLASH, attribute=altered)
-    cell.mode, cell.pmem_mode, cell.name = mode, pmem_mode, new_name
-    cell.settings |= settings
-    for reset in resets:
+    cell.mode, cell.pmem_mode, cell.name = wanted.mode, wanted.pmem_mode, wanted.name
+    cell.settings |= wanted.settings
+    for reset in wanted.resets:
         cell.settings.pop(reset, None)
-    _reschedule(place, settings)
-    if dump:
+    _reschedule(place, wanted.settings)
+    if wanted.dump:
         yield line(_dump(place))
     yield line(f"Cell {cell.name} successfully altered")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.changes import (
@@ -77,50 +78,38 @@ def _check_services(place: Place, statement: Statement) -> None:
 
 
 def _change(place: Place, statement: Statement) -> Effects:
-    match statement:
-        case CreateFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+    if isinstance(statement, AdminStatement):
+        return _ADMIN[statement.verb, statement.object_name](place, statement)
+    if place.rack.model.pmem is None and getattr(statement, "object_name", "") == "XRMEMCACHE":
+        if isinstance(statement, CreateFlashCache):
             return hardware.create_memory_cache(place, statement)
-        case AlterFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+        if isinstance(statement, AlterFlashCache):
             raise CellError(Code.NO_PMEM, cell=place.cell.name)
-        case DropFlashCache(object_name="XRMEMCACHE") if place.rack.model.pmem is None:
+        if isinstance(statement, DropFlashCache):
             return hardware.drop_memory_cache(place)
-        case CreateFlashCache():
-            return flashcache.create(place, statement)
-        case AlterFlashCache():
-            return flashcache.alter(place, statement)
-        case DropFlashCache():
-            return flashcache.drop(place, statement)
-        case CreateFlashLog():
-            return flashlog.create(place, statement)
-        case DropFlashLog():
-            return flashlog.drop(place, statement)
-        case CreateGridDisk():
-            return griddisk.create(place, statement)
-        case AlterGridDisk():
-            return griddisk.alter(place, statement)
-        case DropGridDisk():
-            return griddisk.drop(place, statement)
-        case AlterCellDisk():
-            return celldisk.alter(place, statement)
-        case AlterCell():
-            return cell.alter(place, statement)
-        case CellServices():
-            return cell.services(place, statement)
-        case CellAction():
-            return cell_actions.act(place, statement)
-        case AssignKey():
-            return security.assign_key(place, statement)
-        case Grant():
-            return security.grant(place, statement)
-        case AlterIormPlan():
-            return iorm.alter(place, statement)
-        case AdminStatement():
-            return _ADMIN[statement.verb, statement.object_name](place, statement)
-        case _:
-            # CellCLI's own statements, HELP and SET, never come here.
-            raise CellError(Code.SYNTAX)
+    change = _CHANGES.get(type(statement))
+    if change is None:  # CellCLI's own statements, HELP and SET, never come here.
+        raise CellError(Code.SYNTAX)
+    return change(place, statement)
 
 
+_CHANGES: Mapping[type, Callable[[Place, Any], Effects]] = {
+    AlterCell: cell.alter,
+    AlterCellDisk: celldisk.alter,
+    AlterFlashCache: flashcache.alter,
+    AlterGridDisk: griddisk.alter,
+    AlterIormPlan: iorm.alter,
+    AssignKey: security.assign_key,
+    CellAction: cell_actions.act,
+    CellServices: cell.services,
+    CreateFlashCache: flashcache.create,
+    CreateFlashLog: flashlog.create,
+    CreateGridDisk: griddisk.create,
+    DropFlashCache: flashcache.drop,
+    DropFlashLog: flashlog.drop,
+    DropGridDisk: griddisk.drop,
+    Grant: security.grant,
+}
 _ADMIN: Mapping[tuple[str, str], Callable[[Place, AdminStatement], Effects]] = {
     ("CREATE", "THRESHOLD"): threshold.create,
     ("ALTER", "THRESHOLD"): threshold.alter,

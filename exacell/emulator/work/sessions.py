@@ -19,6 +19,7 @@ from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.wait_sizes import size_name, size_of
 from exacell.emulator.work import trace_text
 from exacell.emulator.work.log_writer import LogWriter
+from exacell.emulator.work.redo_place import RedoPlace
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
 from exacell.emulator.work.tracing import EnabledTrace, TraceFile, trace_directory
 from exacell.emulator.workload import takes_part, write_latency_us
@@ -135,12 +136,21 @@ class Desk:
             cells = [cell for cell in rack.cells.values() if cell.cellsrv_up]
             chance = random.Random(f"{rack.spec.seed}|log writer|{self.name}|{self.node}|{self.work.connected}")
             logged = [takes_part(cell, self.name) for cell in cells] or [False]
-            self.writer = LogWriter(
-                latency=lambda: write_latency_us(chance, logged=chance.choice(logged), truth=rack.truth(self.name)),
-                scn=self.instance.database.change,
-            )
+            place = RedoPlace.of(self.instance)
+
+            def latency() -> int:
+                plain = write_latency_us(chance, logged=chance.choice(logged), truth=rack.truth(self.name))
+                return round(plain * place.times(self.together)) if place.paged else plain
+
+            self.writer = LogWriter(latency=latency, scn=self.instance.database.change)
             self.began = max(round(self.instance.asm.now() * 1e6), self.last)
         return self.writer
+
+    @property
+    def together(self) -> int:
+        """How many sessions commit at the same time: those that have worked, and those that were started like them."""
+        modules = {session.module for session in self.sessions.values() if session.clock}
+        return sum(session.module in modules for session in self.sessions.values())
 
     def leave(self, session: UserSession) -> None:
         """Forget a session; with the last one a stretch of work ends."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from statistics import median_low
 
 from exacell.cellcli.schema import release_key
 from exacell.core.cellset import fold, grouped
@@ -177,6 +178,7 @@ class Around:
         requests: cell → database → requests to the cell since its counters began.
         collected: cell → when these were collected, on its own clock, epoch ms.
         rates: database → requests a second over all cells, as the cells tell of their last minute.
+        used: cell → bytes in use in its flash cache.
         flushing: cells whose flash cache is being flushed.
         alerts: cell and name of each critical or warning alert that there is → what it says.
         moving: what is being moved in ASM, or why that is not known; a sentence each without its stop.
@@ -186,6 +188,7 @@ class Around:
     requests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     collected: Mapping[str, int] = field(default_factory=dict)
     rates: Mapping[str, float] = field(default_factory=dict)
+    used: Mapping[str, float] = field(default_factory=dict)
     flushing: tuple[str, ...] = ()
     alerts: Mapping[tuple[str, str], str] = field(default_factory=dict)
     moving: tuple[str, ...] = ()
@@ -197,12 +200,13 @@ class Around:
 
 
 def came(before: Around, after: Around, db: str) -> list[str]:
-    """Return what disturbed a run between two readings: the load of other databases over all of it, a flush, what ASM moved, and
-    alerts that are new. A sentence each without its stop."""
+    """Return what disturbed a run between two readings: the load of other databases over all of it, a flush, what ASM moved, a
+    clock that was set, and alerts that are new. A sentence each without its stop."""
     rates: dict[str, float] = {}
+    lasted, clocks = _lasted(before, after)
     for cell, counted in after.requests.items():
         first = before.requests.get(cell, {})
-        seconds = (after.collected.get(cell, 0) - before.collected.get(cell, 0)) / 1000
+        seconds = lasted.get(cell, 0.0)
         if seconds <= 0 or not first:
             continue
         grown = {name: count - first.get(name, 0.0) for name, count in counted.items()}
@@ -210,7 +214,11 @@ def came(before: Around, after: Around, db: str) -> list[str]:
         for name, count in (counted if min(grown.values(), default=0.0) < 0 else grown).items():
             rates[name] = rates.get(name, 0.0) + count / seconds
     rates = rates or dict(after.rates)  # Where nothing was collected meanwhile, the cells' last minute.
-    new = grouped((text, cell) for (cell, name), text in after.alerts.items() if (cell, name) not in before.alerts)
+    new = grouped(
+        (text.strip().split("  ")[0], cell)
+        for (cell, name), text in after.alerts.items()
+        if (cell, name) not in before.alerts
+    )
     return list(
         dict.fromkeys(
             [
@@ -218,12 +226,52 @@ def came(before: Around, after: Around, db: str) -> list[str]:
                 *_unread(after),
                 *others_busy(rates, db),
                 *_flushing(sorted({*before.flushing, *after.flushing})),
+                *_emptied(before, after),
+                *clocks,
                 *before.moving,
                 *after.moving,
                 *(f"an alert on {fold(dict.fromkeys(cells))}: {text}" for text, cells in new.items()),
             ]
         )
     )
+
+
+_CLOCK_S, _CLOCK_SHARE = 150.0, 0.25
+"""Seconds, and share of the run, by which the time between two collections of a cell is another than on the other cells: they
+collect once a minute, and are asked one after the other."""
+
+
+def _lasted(before: Around, after: Around) -> tuple[dict[str, float], list[str]]:
+    """Return cell → seconds between its two collections, those of the other cells where its own clock can't tell them, and which
+    cells these are."""
+    own = {
+        cell: (after.collected[cell] - at) / 1000 for cell, at in before.collected.items() if after.collected.get(cell)
+    }
+    usual = median_low(own.values()) if own else 0.0
+    odd = {cell: told for cell, told in own.items() if abs(told - usual) > max(_CLOCK_S, _CLOCK_SHARE * abs(usual))}
+    said = [
+        f"the clock of {cell} was set, or its MS stood still: between its collections lie {told:,.0f} s by it, and "
+        f"{usual:,.0f} s on the other cells"
+        for cell, told in odd.items()
+    ]
+    return {cell: usual if cell in odd else told for cell, told in own.items()}, said
+
+
+_EMPTIED = 0.5
+"""Share of what a flash cache held before a run that it holds behind it at most where it was emptied in between."""
+
+
+def _emptied(before: Around, after: Around) -> list[str]:
+    """Return which caches lost most of what they held: a flush may have begun and ended between two readings."""
+    found = {
+        cell: (had, after.used[cell])
+        for cell, had in before.used.items()
+        if cell in after.used and had and after.used[cell] < _EMPTIED * had
+    }
+    if not found:
+        return []
+    had, has = (f"{sum(pair[place] for pair in found.values()) / 2**30:,.0f}G" for place in (0, 1))
+    return [f"the flash cache of {fold(list(found))} was emptied ({had} in use before, {has} after)"]
 
 
 def _unread(around: Around) -> list[str]:

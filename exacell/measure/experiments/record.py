@@ -34,6 +34,7 @@ class Design:
         settle: seconds that are waited before each run is measured.
         reset: the statement that is carried out before each run; empty for none.
         limit: seconds that a redo write may take on a cell, on average, before the experiment gives way; 0: any.
+        warm: passes of the workload before each run at most, until the hit rate of the flash cache stays; 0: none.
     """
 
     factor: str
@@ -50,6 +51,7 @@ class Design:
     settle: float = 0.0
     reset: str = ""
     limit: float = 0.0
+    warm: int = 0
     of: str = ""
     on: str = ""
     said: str = "flash log"
@@ -79,6 +81,7 @@ class Measured:
         outliers: how many of them reached the database as outliers.
         prevented: how many more the flash log prevented.
         sizes: (microseconds, how many of the waits were shorter and in no smaller size), ascending; empty where nothing tells.
+        reads: how many reads of the database the flash cache served, and how many there were; None where that was not asked.
     """
 
     number: int
@@ -93,6 +96,7 @@ class Measured:
     outliers: int | None = None
     prevented: int | None = None
     sizes: tuple[tuple[int, int], ...] = ()
+    reads: tuple[int, int] | None = None
 
     @property
     def group(self) -> tuple[int, int]:
@@ -290,8 +294,27 @@ def sizes_at(experiment: Experiment, level: str) -> Histogram:
     return Histogram.of(counts if all(run.sizes for run in runs) else {})
 
 
+def hits_at(experiment: Experiment) -> dict[str, float]:
+    """Return the share of reads that the flash cache served at each level in whole blocks; empty where not every run has it."""
+    runs = [run for _, own in block_runs(experiment) for run in own]
+    found: dict[str, float] = {}
+    for level in experiment.design.levels:
+        own = [run.reads for run in runs if run.level == level]
+        known = [reads for reads in own if reads is not None]
+        total = sum(count for _, count in known)
+        if len(known) < len(own) or not total:
+            return {}
+        found[level] = sum(served for served, _ in known) / total
+    return found
+
+
 def _sizes(run: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
     return tuple((int(size), int(count)) for size, count in run.get("sizes", ()))
+
+
+def _reads(run: Mapping[str, Any]) -> tuple[int, int] | None:
+    found = run.get("reads")
+    return None if found is None else (int(found[0]), int(found[1]))
 
 
 def to_json(experiment: Experiment) -> dict[str, Any]:
@@ -309,7 +332,7 @@ def from_json(data: Mapping[str, Any]) -> Experiment:
             "design": Design(
                 **{**data["design"], "levels": tuple(data["design"]["levels"]), "among": (), "workload": work}
             ),
-            "runs": tuple(Measured(**{**run, "sizes": _sizes(run)}) for run in data["runs"]),
+            "runs": tuple(Measured(**{**run, "sizes": _sizes(run), "reads": _reads(run)}) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
             "minded": tuple(data.get("minded", ())),
             "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),

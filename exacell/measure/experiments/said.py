@@ -12,7 +12,7 @@ from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.power import detectable
 from exacell.measure.experiments.record import Design, Experiment, block_runs
 from exacell.measure.experiments.schedule import fewest, least_p, tossed
-from exacell.measure.experiments.tail import beside_the_mean, outlier_sentences, outliers, size_sentences
+from exacell.measure.experiments.tail import beside_the_mean, hit_sentences, outlier_sentences, outliers, size_sentences
 from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 
 MEASURES: Mapping[str, str] = {
@@ -83,6 +83,7 @@ def _took(seconds: float) -> str:
 
 def _each(d: Design) -> str:
     parts = [d.reset, f"wait {format_duration(round(d.settle))}" if d.settle else ""]
+    parts += [f"warm-up: the same, {d.warm} times at most, until the hit rate stays"] if d.warm else []
     parts += d.workload or [f"wait {format_duration(round(d.seconds))}, as the load comes"]
     return " · ".join(part for part in parts if part)
 
@@ -136,6 +137,8 @@ def _time(d: Design, runs: int) -> str:
         load = _load_seconds(d.workload)
         of_load = f" ({format_duration(round(runs * load))} of load)" if load else ""
         parts.append(f"{runs} times the workload{of_load}")
+    if d.warm:
+        parts.append(f"{2 * runs} to {d.warm * runs} times the same to warm up")
     if d.reset:
         parts.append(f"{runs} times the reset")
     return ", ".join(parts) + ", and some seconds a run"
@@ -174,6 +177,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
     yield from _gave_way(experiment)
     for one, _ in several:
         yield from outlier_sentences(one)
+    yield from hit_sentences(experiment)
     yield from size_sentences(experiment)
     for one, its in several:
         of = f" ({one.design.tried[0]} against {d.base})" if len(several) > 1 else ""
@@ -411,3 +415,16 @@ def columns_of(design: Design) -> Sequence[tuple[str, str]]:
 def difference_of(design: Design, level: str) -> str:
     """Return the name of the column with a level's difference from the one that is compared with."""
     return f"{level}Percent" if len(design.tried) > 1 else "differencePercent"
+
+
+def time_left(design: Design, lasted: Sequence[float], runs: int) -> str:
+    """Return how long some runs may take, as ``, about 40m left``: each as long as those before it on average, and the first one
+    as long as it measures. Empty where neither is known, or less than a second.
+
+    Args:
+        lasted: seconds of each run before.
+        runs: how many are left.
+    """
+    known = 0.0 if design.workload else design.settle + design.seconds
+    left = runs * (sum(lasted) / len(lasted) if lasted else known)
+    return f", about {format_duration(round(left))} left" if left >= 1 else ""

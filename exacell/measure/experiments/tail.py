@@ -1,4 +1,4 @@
-"""What a mean says little of: outliers at each level, and how long single waits were. Pure."""
+"""What a mean says little of: outliers at each level, read hits, and how long single waits were. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.measure.experiments.permutation import permuted
-from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
+from exacell.measure.experiments.record import Design, Experiment, block_runs, hits_at, sizes_at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +102,14 @@ def outlier_sentences(experiment: Experiment) -> Iterator[str]:
             f"Outliers were not counted in {'runs' if len(found.missing) > 1 else 'run'} {runs} (a cell collected nothing in it, "
             f"does not count them, or its counters began anew): {what}."
         )
+
+
+def hit_sentences(experiment: Experiment) -> Iterator[str]:
+    """Yield which share of its reads the flash cache served at each level, the largest first, where the database shows it."""
+    found = sorted(hits_at(experiment).items(), key=lambda pair: -pair[1])
+    if found:
+        told = ", ".join(f"{share:.1%} with {level}" for level, share in found)
+        yield f"Read hits of the flash cache, of all reads of {experiment.design.db}: {told}."
 
 
 def size_sentences(experiment: Experiment) -> Iterator[str]:

@@ -7,6 +7,7 @@ reports alone have: Oracle Exadata System Software User's Guide, Automatic Workl
 from __future__ import annotations
 
 import re
+from calendar import timegm
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from itertools import pairwise
 from exacell.core.values import dataclass
 from exacell.measure.importers.awrtables import TITLES, Table, tables
 from exacell.measure.importers.model import Point, Run, UnreadableError, first_of, number, told
+from exacell.measure.importers.parts import in_one
 
 KIND = "awr"
 
@@ -96,12 +98,60 @@ def claims(text: str) -> bool:
 def read(text: str, source: str) -> Run:
     """Return one point per line of the load profile, one per event of storage, and one per row of an Exadata section.
 
+    Reports that stand behind each other in one file are several runs; those of other instances over the same time are parts.
+
     Raises:
         UnreadableError: it is another report of AWR, the load profile has no line, or a number is in a form that can't be told.
     """
     for sign, (what, instead) in _OTHERS.items():
         if re.search(sign, text, re.IGNORECASE):
             raise UnreadableError(f"{source} is {what}, which is not read", hint=instead)
+    return in_one([_report(part, source) for part in _reports(text)])
+
+
+_BEGIN = re.compile(r"^.*WORKLOAD REPOSITORY (?:PDB )?report\b", re.IGNORECASE | re.MULTILINE)
+
+
+def _reports(text: str) -> list[str]:
+    """Return the reports of a file; what has no load profile of its own belongs to the one before it."""
+    starts = [match.start() for match in _BEGIN.finditer(text)][1:]
+    found: list[str] = []
+    for begin, end in pairwise([0, *starts, len(text)]):
+        part = text[begin:end]
+        if found and not (_PROFILE.search(part) or "displays load profile" in part.lower()):
+            found[-1] += part
+        else:
+            found.append(part)
+    return found
+
+
+_SNAP = re.compile(r"^\s*(Begin|End) Snap: *\d+ +(\d\d?)-([A-Za-z]{3})-(\d\d) (\d\d):(\d\d):(\d\d)", re.MULTILINE)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def _span(plain: str) -> tuple[float, ...]:
+    """Return when a report begins and ends, in seconds since 1970 as if its clock were UTC; empty where that can't be told."""
+    found: dict[str, float] = {}
+    for which, day, month, year, *clock in _SNAP.findall(plain):
+        if month.lower() not in _MONTHS:
+            return ()
+        at = (2000 + int(year), _MONTHS.index(month.lower()) + 1, int(day), *map(int, clock))
+        found.setdefault(which.lower(), float(timegm((*at, 0, 0, 0))))
+    return (found["begin"], found["end"]) if len(found) == 2 else ()
+
+
+def _instance(found: Sequence[Table]) -> str:
+    """Return the instance that a report is of; empty where it names none."""
+    rows = (
+        dict(zip(table.columns, row, strict=True))
+        for table in found
+        for row in table.rows
+        if "Instance" in table.columns
+    )
+    return next((row["Instance"] for row in rows if re.fullmatch(r"[A-Za-z][\w$#]*", row["Instance"])), "")
+
+
+def _report(text: str, source: str) -> Run:
     form, found = tables(text)
     plain = "\n".join(" ".join(row) for table in found for row in table.rows) if form != "text" else text
     profile = list(_profile(text, found, form, source))
@@ -114,14 +164,19 @@ def read(text: str, source: str) -> Run:
     notes = list(events.notes())
     if re.search(r"^ *Event\b.*\bWaits\b", text, re.MULTILINE) and not events.tables:
         notes.append("its waits are not read: the columns of their tables can't be told; the HTML report has them")
+    span, instance = _span(plain), _instance(found)
     return Run(
         kind=KIND,
         form=form,
         source=source,
         points=_timed((*profile, *events.points(), *exadata), plain),
         notes=tuple(notes),
+        # Without its time nothing tells whether the report of another instance is a part of the same run.
+        host=instance if span else "",
+        span=span,
         told=told(
             [
+                ("instance", instance),
                 ("release", first_of(plain, r"\b(\d+\.\d+\.\d+\.\d+\.\d+)\b")),
                 ("elapsed", first_of(plain, r"^\s*Elapsed: *([\d.,]+ *\(mins\))")),
                 ("DB time", first_of(plain, r"^\s*DB Time: *([\d.,]+ *\(mins\))")),
@@ -335,7 +390,7 @@ class _Events:
             elif waits is None and row[at]:
                 self._notes[f"{name}: its waits can't be read ({row[at]}), so it is not read"] = None
             return None
-        places = range(at + 1, len(cells))
+        places = [place for place in range(at + 1, len(cells)) if not _RATIO.search(heads[place])]
         pairs = [
             (total, average)
             for first in places
@@ -369,6 +424,9 @@ class _Events:
 _SOURCES_SINCE = 19
 """The release from which on single block reads are told apart by where they came from."""
 
+_RATIO = re.compile(r"%|/ *t(?:xn|rans)|outs\b")
+"""Columns that are neither a total nor an average: where one of those was too wide, they must not take its place."""
+
 _TOTAL, _AVERAGE = re.compile(r"time *\(s|total.*time"), re.compile(r"avg|\(ms\)")
 
 
@@ -398,7 +456,7 @@ def _exadata(table: Table, source: str) -> Iterator[Point]:
     """Yield a point per row of a section: its figures are the columns that hold a number, by the words at their heads."""
     title = next(part for part in table.title.split(TITLES) if _EXADATA.search(part))
     for row in table.rows:
-        words = [cell for cell in row if cell and not _is_number(cell)]
+        words = [cell for cell in row if cell.strip("#") and not _is_number(cell)]
         figures: dict[str, float] = {}
         for head, cell in zip(table.columns, row, strict=True):
             if head and _is_number(cell) and (printed := _printed(cell, source)) is not None:

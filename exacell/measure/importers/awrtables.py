@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
+from itertools import zip_longest
 
 from exacell.core.values import dataclass
 
@@ -47,12 +48,22 @@ def _squeezed(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("\xa0", " ")).strip()
 
 
+@dataclass(kw_only=True)
+class _Cell:
+    """A cell of a page: its text, over how many columns and rows it goes, and whether it is of the table's head."""
+
+    text: str = ""
+    wide: int = 1
+    high: int = 1
+    head: bool = False
+
+
 class _Page(HTMLParser):
     """The tables of a page as lists of rows, each with the heading before it and its summary."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, list[list[str]]]] = []
+        self.found: list[tuple[str, list[list[_Cell]]]] = []
         self._heading, self._into = "", ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -62,7 +73,9 @@ class _Page(HTMLParser):
         elif tag == "tr" and self.found:
             self.found[-1][1].append([])
         elif tag in ("td", "th") and self.found and self.found[-1][1]:
-            self.found[-1][1][-1].append("")
+            spans = {name: int(value) for name, value in attrs if value and re.fullmatch(r"[1-9]\d{0,2}", value)}
+            cell = _Cell(wide=spans.get("colspan", 1), high=spans.get("rowspan", 1), head=tag == "th")
+            self.found[-1][1][-1].append(cell)
             self._into = "cell"
         elif re.fullmatch(r"h\d", tag):
             self._heading, self._into = "", "heading"
@@ -73,7 +86,7 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self._into == "cell":
-            self.found[-1][1][-1][-1] += data
+            self.found[-1][1][-1][-1].text += data
         elif self._into == "heading":
             self._heading += data
 
@@ -83,9 +96,40 @@ def _html(text: str) -> list[Table]:
     page.feed(text)
     found = []
     for title, rows in page.found:
-        cells = [[_squeezed(cell) for cell in row] for row in rows if row]
-        if cells:
-            found.append(_table(title, cells[0], cells[1:]))
+        rows = [row for row in rows if row]
+        if not rows:
+            continue
+        heads = max(1, next((place for place, row in enumerate(rows) if not all(cell.head for cell in row)), len(rows)))
+        grid = _grid(rows)
+        columns = [_squeezed(" ".join(dict.fromkeys(words))) for words in zip_longest(*grid[:heads], fillvalue="")]
+        found.append(_table(title, columns, grid[heads:]))
+    return found
+
+
+def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
+    """Return the texts of each row, that of a cell in every column and row that it goes over."""
+    found: list[list[str]] = []
+    over: dict[int, tuple[int, str]] = {}
+    for row in rows:
+        line: list[str] = []
+        cells = iter(row)
+        cell = next(cells, None)
+        while cell is not None or len(line) in over:
+            place = len(line)
+            if place in over:
+                left, text = over.pop(place)
+                line.append(text)
+                if left > 1:
+                    over[place] = left - 1, text
+                continue
+            assert cell is not None
+            text = _squeezed(cell.text)
+            for _ in range(cell.wide):
+                if cell.high > 1:
+                    over[len(line)] = cell.high - 1, text
+                line.append(text)
+            cell = next(cells, None)
+        found.append(line)
     return found
 
 

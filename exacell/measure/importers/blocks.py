@@ -10,6 +10,8 @@ import re
 from exacell.measure.importers.model import Point, Run, UnreadableError
 
 LIMITS_KIND, QUEUES_KIND = "sg_vpd", "queues"
+SETTINGS = (LIMITS_KIND, QUEUES_KIND)
+"""Kinds that hold what is set and not what was measured: nothing of it is added up."""
 
 _TITLE = re.compile(r"^Block limits VPD page", re.MULTILINE)
 _LIMIT = re.compile(r"^\s+(.+?): *(0x[0-9a-f]+|\d+)\s*(blocks?)?\s*(\[.*\])?\s*$", re.IGNORECASE)

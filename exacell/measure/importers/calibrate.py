@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from exacell.measure.importers.model import Point, Run, UnreadableError, lines_of, number, set_apart_cold
+from exacell.measure.importers.model import Point, Run, UnreadableError, lines_of, printed, set_apart_cold
 
 CELL_KIND, DATABASE_KIND = "calibrate", "calibrate_io"
 
@@ -29,7 +29,7 @@ def read_cell(text: str, source: str) -> Run:
 
     What stands there twice was measured twice.
     """
-    points = [point for line in text.splitlines() for point in _cell_line(line)]
+    points = [point for line in text.splitlines() for point in _cell_line(line, source)]
     if not points:
         raise UnreadableError(f"{source}: no throughput in it; CALIBRATE may have been refused")
     passes: dict[str, list[dict[str, float]]] = {}
@@ -48,21 +48,21 @@ def read_cell(text: str, source: str) -> Run:
     )
 
 
-def _cell_line(line: str) -> Iterator[Point]:
+def _cell_line(line: str, source: str) -> Iterator[Point]:
     cell = _CELL.match(line)
     before = f"{cell[1]} " if cell else ""
     for match in _RATE.finditer(line):
         figure = "mbPerS" if match[1].lower() == "throughput" else "iops"
-        yield Point(series=f"{before}all {match[2].lower()}s", figures=_figures(**{figure: match[3]}))
+        yield Point(series=f"{before}all {match[2].lower()}s", figures=_figures(source, **{figure: match[3]}))
     for match in _LUN.finditer(line):
         series = f"{before}LUN {match[1]} on {match[2]}"
-        yield Point(series=series, figures=_figures(mbPerS=match[3], iops=match[4]))
+        yield Point(series=series, figures=_figures(source, mbPerS=match[3], iops=match[4]))
     for match in _CONTROLLER.finditer(line):
-        yield Point(series=f"{before}controller", figures=_figures(mbPerS=match[1]))
+        yield Point(series=f"{before}controller", figures=_figures(source, mbPerS=match[1]))
 
 
-def _figures(**texts: str) -> dict[str, float]:
-    return {name: value for name, text in texts.items() if (value := number(text)) is not None}
+def _figures(source: str, **texts: str) -> dict[str, float]:
+    return {name: value for name, text in texts.items() if (value := printed(text, source)) is not None}
 
 
 _PRINTED = re.compile(r"\b(max_iops|max_mbps|max_pmbps|(?:actual_)?latency)\s*[=:]\s*([\d.,]+)", re.IGNORECASE)
@@ -89,7 +89,7 @@ def read_database(text: str, source: str) -> Run:
     passes: list[dict[str, float]] = []
     for match in _PRINTED.finditer(text):
         name, factor = _NAMES[match[1].lower()]
-        value = number(match[2])
+        value = printed(match[2].rstrip(".,"), source)
         if value is None:
             continue
         if not passes or name in passes[-1]:
@@ -97,14 +97,14 @@ def read_database(text: str, source: str) -> Run:
         passes[-1][name] = value * factor
     form = "printed"
     if not passes:
-        passes, form = list(_queried(text)), "dba_rsrc_io_calibrate"
+        passes, form = list(_queried(text, source)), "dba_rsrc_io_calibrate"
     if not passes:
         raise UnreadableError(f"{source}: no pass of CALIBRATE_IO in it")
     points = [Point(series="data files", at=f"pass {at}", figures=figures) for at, figures in enumerate(passes, 1)]
     return Run(kind=DATABASE_KIND, form=form, source=source, points=set_apart_cold(points, "iops"))
 
 
-def _queried(text: str) -> Iterator[dict[str, float]]:
+def _queried(text: str, source: str) -> Iterator[dict[str, float]]:
     """Yield the rows of a query whose head names the columns; times stand before the first figure, and may hold blanks."""
     columns: list[str] = []
     for line in text.splitlines():
@@ -114,6 +114,6 @@ def _queried(text: str) -> Iterator[dict[str, float]]:
             columns = heads[min(heads.index(name) for name in _NAMES if name in heads) :]
             continue
         row = dict(zip(columns, words[-len(columns) :], strict=False)) if columns and len(words) >= len(columns) else {}
-        figures = {name: number(word) for name, word in row.items() if name in _NAMES}
+        figures = {name: printed(word, source) for name, word in row.items() if name in _NAMES}
         if figures and None not in figures.values():
             yield {_NAMES[name][0]: value * _NAMES[name][1] for name, value in figures.items() if value is not None}

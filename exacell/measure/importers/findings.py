@@ -60,8 +60,14 @@ def amount(value: float) -> str:
     return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:,.1f}" if size >= 10 else f"{value:.3g}"
 
 
+_OF_ANYTHING = ("%", "per second")
+"""Units that do not say what they count: the figure is named, too."""
+
+
 def _of(level: Level, figure: str) -> str:
     value, unit = level.figure(figure), unit_of(figure).name
+    if unit in _OF_ANYTHING and figure != "perSecond":
+        return f"{figure} {amount(value or 0.0)} {unit}"
     if unit:
         return f"{amount(value or 0.0)} {unit}"
     return amount(value or 0.0) if figure == "value" else f"{figure} {amount(value or 0.0)}"

@@ -92,6 +92,10 @@ def _as_fio_writes(source: str) -> Iterator[None]:
         raise UnreadableError(f"{source}: its JSON is not as fio writes it ({error})") from error
 
 
+_AS_LONG = 0.9
+"""Share of the longest job's time that the others ran at least, where their sum is what was done all the time."""
+
+
 def _run(found: Document, source: str) -> Run:
     points, bins, notes = list[Point](), list[Binned](), list[str]()
     groups = _groups(found, notes)
@@ -102,6 +106,12 @@ def _run(found: Document, source: str) -> Run:
         if len(kinds) > 1:
             notes.append(f"at the same time ran: {named(list(kinds))}")
         for name, jobs in kinds.items():
+            lasted = sorted(runtime(job.body) for job in jobs)
+            if lasted[0] < _AS_LONG * lasted[-1]:
+                notes.append(
+                    f"{name}: its jobs ran for {lasted[0]:g} to {lasted[-1]:g} s, and their rates are added: so much was done "
+                    "only while all of them ran"
+                )
             made, kept = _together(name, jobs)
             points += made
             bins += kept

@@ -59,7 +59,7 @@ _HEAD = re.compile(r"^(?:Device:?\s.*%util|\s*r/s\s.*\sDevice\s*$)", re.MULTILIN
 
 def claims(text: str) -> bool:
     """Whether it is iostat -x, as text or JSON."""
-    return _HEAD.search(text) is not None or ('"sysstat"' in text and '"disk_device"' in text)
+    return _HEAD.search(text) is not None or ('"sysstat"' in text and '"disk_device"' in text and '"util"' in text)
 
 
 @dataclass(kw_only=True)

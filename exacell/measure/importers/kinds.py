@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, sar, slob, unread, vsphere
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, sar, slob, unread, vscsi, vsphere
 from exacell.measure.importers.model import Run, UnreadableError, by_host
 from exacell.measure.importers.parts import in_one, parted
 
@@ -66,12 +66,12 @@ KINDS: Mapping[str, Kind] = {
     blocks.QUEUES_KIND: Kind(
         needs=unread.QUEUES, title="queues of block devices", claims=blocks.claims_queues, read=blocks.read_queues
     ),
-    vsphere.VSCSI_KIND: Kind(
+    vscsi.KIND: Kind(
         needs=unread.VSCSI,
         title="vscsiStats",
         program="vscsiStats",
-        claims=vsphere.claims_vscsi,
-        read=vsphere.read_vscsi,
+        claims=vscsi.claims,
+        read=vscsi.read,
         published=True,
     ),
     vsphere.VFLASH_KIND: Kind(
@@ -115,6 +115,8 @@ def read(text: str, source: str, kind: str = "") -> Run:
 
 
 def _read(text: str, source: str, kind: str) -> Run:
+    if not text.strip():
+        raise RefusedError(f"{source} is empty", hint="the program may have ended with an error, or written elsewhere")
     if kind and not KINDS[kind].claims(text):
         raise RefusedError(
             f"{source}: nothing in it is of {KINDS[kind].title}",

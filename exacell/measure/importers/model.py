@@ -73,8 +73,8 @@ UNITS: Mapping[str, Unit] = {
     "readKib": Unit("KiB", of=_READS),
     "writeKib": Unit("KiB", of=_WRITES),
     "latencyUs": _us("ios", "iops"),
-    "readUs": _us(*_READS),
-    "writeUs": _us(*_WRITES),
+    "readUs": _us(*_READS, "iops"),
+    "writeUs": _us(*_WRITES, "iops"),
     "discardUs": _us("discardsPerS"),
     "flushUs": _us("flushesPerS"),
     "minUs": _us(how=How.SMALLEST),
@@ -195,12 +195,12 @@ class Run:
     warnings: tuple[str, ...] = ()
 
 
-_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 _BEHIND = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is: ``1,234.5``, ``1.2E+10``, ``31.4K``; None where it is none."""
+    """Return the number that a text is: ``1,234.5``, ``1.2E+10``, ``31.4K``; None where it is none, as ``12,5`` is."""
     text = text.strip()
     match = _NUMBER.match(text)
     if match is None:
@@ -216,6 +216,21 @@ def lines_of(text: str) -> Iterator[str]:
     """Yield the lines without their ends and without the ``cell: `` that dcli puts in front."""
     for line in text.splitlines():
         yield _DCLI.sub("", line.rstrip())
+
+
+def printed(text: str, source: str) -> float | None:
+    """Return the number that a cell holds; None where it is empty or a word.
+
+    Raises:
+        UnreadableError: it is a number in a form that can't be told, such as 1.234,5.
+    """
+    value = number(text)
+    if value is None and re.match(r"\s*[-+]?[.,]?\d[\d.,]*\s*$", text):
+        raise UnreadableError(
+            f"{source}: it can't be told which number '{text.strip()[:30]}' is",
+            hint="read are numbers such as 1,234.5, with a point before the decimals: LC_ALL=C or NLS_NUMERIC_CHARACTERS='.,'",
+        )
+    return value
 
 
 _DCLI = re.compile(r"^[a-z][\w.-]*: (?=\S)")

@@ -12,7 +12,18 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from exacell.measure.histogram import Histogram
-from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, first_of, lines_of, named, number, told
+from exacell.measure.importers.model import (
+    Binned,
+    Point,
+    Run,
+    UnreadableError,
+    first_of,
+    lines_of,
+    named,
+    number,
+    printed,
+    told,
+)
 from exacell.measure.importers.parts import alone, host_of, joined
 
 KIND = "orion"
@@ -20,7 +31,7 @@ RAW = "latency"
 """A latency whose unit the file does not tell; :func:`settle` finds it out or leaves it."""
 
 _MAXIMUM = re.compile(
-    r"^(Maximum|Minimum) (Small|Large) (IOPS|MBPS|Latency)\s*=\s*([\d.]+)\s*(usecs?|us|msecs?|ms)?\s*"
+    r"^(Maximum|Minimum) (Small|Large) (IOPS|MBPS|Latency)\s*=\s*([\d.,]+)\s*(usecs?|us|msecs?|ms)?\s*"
     r"@ Small=(\d+) and Large=(\d+)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -102,7 +113,7 @@ def _section(text: str, source: str) -> Run:
         form, points = _matrix(text, source, odd)
     else:
         form = "summary" if _MAXIMUM.search(text) else "histogram"
-        points, bins = tuple(_maxima(text)), tuple(_bins(text))
+        points, bins = tuple(_maxima(text, source)), tuple(_bins(text))
     return Run(
         kind=KIND,
         form=form,
@@ -158,18 +169,17 @@ def _merged(points: Iterable[Point]) -> tuple[Point, ...]:
     )
 
 
-def _maxima(text: str) -> Iterator[Point]:
+def _maxima(text: str, source: str) -> Iterator[Point]:
     for match in _MAXIMUM.finditer(text):
-        _, size, what, value, unit, small, large = match.groups()
+        _, size, what, text_of, unit, small, large = match.groups()
+        value = printed(text_of, source) or 0.0
         series, load = _series(int(small), int(large), size)
         if what.lower() == "latency":
             # 11.1 writes milliseconds without a unit, 11.2 on usecs.
             factor = 1.0 if (unit or "").lower().startswith("us") else 1000.0
-            yield Point(series=series, load=load, figures={"latencyUs": float(value) * factor})
+            yield Point(series=series, load=load, figures={"latencyUs": value * factor})
         else:
-            yield Point(
-                series=series, load=load, figures={"iops" if what.upper() == "IOPS" else "mbPerS": float(value)}
-            )
+            yield Point(series=series, load=load, figures={"iops" if what.upper() == "IOPS" else "mbPerS": value})
     for match in _LATENCY.finditer(text):
         size, way, body, small, large = match.groups()
         series, load = _series(int(small), int(large), size)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from exacell.measure.importers.blocks import SETTINGS
 from exacell.measure.importers.model import Point, Run, at_once, named, whole
 
 _HOST = re.compile(r"@([A-Za-z][\w.-]*?)(?=/|(?:\.(?:json|txt|out|csv|html?|log|lst|gz))*$)")
@@ -67,7 +68,7 @@ def parted(runs: Sequence[Run]) -> list[Run]:
             groups = {key: _lacking(group, hosts) for key, group in groups.items()}
     else:
         for place, run in enumerate(runs):
-            at = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
+            at = next((key for key, group in groups.items() if any(_at_once(run, one) for one in group)), place)
             groups.setdefault(at, []).append(run)
     return _twins([one for group in groups.values() for one in _merged(group)])
 
@@ -102,6 +103,11 @@ def _together(a: Run, b: Run) -> bool:
     return common > 0.5 * min(a.span[1] - a.span[0], b.span[1] - b.span[0]) > 0
 
 
+def _at_once(a: Run, b: Run) -> bool:
+    """Whether two runs that no host tells apart made one load together: two reports of one instance may overlap, and are none."""
+    return a.kind in _LOADS and _together(a, b)
+
+
 def _merged(runs: Sequence[Run]) -> list[Run]:
     """Return the parts of one run as one; several where they can't be."""
     if len(runs) == 1:
@@ -116,6 +122,8 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
     if apart and not believed:
         # What ran on another host at another time is no part, and no further run of the same thing.
         return [_on(run, name) for run, name in zip(runs, names, strict=True)]
+    if runs[0].kind in SETTINGS and all(map(host_of, runs)):
+        return _settings(runs, names)
     series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
     points, uneven = [], []
     of_runs = [_by_series(run) for run in runs]
@@ -147,6 +155,13 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
             warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
         )
     ]
+
+
+def _settings(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
+    """Return what hosts report of limits and settings, which are no rates: once where it is the same, else host by host."""
+    if all((run.points, run.told, run.notes) == (runs[0].points, runs[0].told, runs[0].notes) for run in runs):
+        return [replace(runs[0], host=", ".join(names), notes=(f"{named(names)} report the same", *runs[0].notes))]
+    return [_on(run, name) for run, name in zip(runs, names, strict=True)]
 
 
 def _by_series(run: Run) -> dict[tuple[str, int], list[Point]]:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from typing import Any
 
+from exacell.core.values import dataclass
 from exacell.measure.importers.model import Point, Run, UnreadableError, json_texts, moment, named, told
+from exacell.measure.importers.parts import in_one
 
 KIND = "sar"
 
@@ -42,7 +45,7 @@ _PER_IO = ("latencyUs", "kibPerIo")
 _AT = r"(?P<at>\d\d:\d\d:\d\d(?: [AP]M)?|Average:|Summary:)\s+"
 _TIME = re.compile(rf"{_AT}(?P<rest>\S.*)")
 _HEAD = re.compile(rf"^{_AT}(?:{'|'.join(_SHAPES)})\s", re.MULTILINE)
-_MACHINE = re.compile(r"^Linux (\S+) \((.*?)\)", re.MULTILINE)
+_MACHINE = re.compile(r"Linux (\S+) \((.*?)\)")
 
 
 def claims(text: str) -> bool:
@@ -52,101 +55,147 @@ def claims(text: str) -> bool:
     return _HEAD.search(text) is not None
 
 
+Key = tuple[int, str, str, str]
+"""Day, time, table, and what the row is of."""
+
+Found = dict[Key, tuple[dict[str, float], float | None]]
+
+
+@dataclass(kw_only=True)
+class _Talk:
+    """What one start of sar or sadf wrote.
+
+    Attributes:
+        rows: figures by time, table and name, each with the seconds that they are of.
+        averages: those of the lines at the end, likewise.
+        left: tables that are not read.
+        again: the machine was started within it.
+    """
+
+    kernel: str = ""
+    host: str = ""
+    rows: Found = field(default_factory=dict)
+    averages: Found = field(default_factory=dict)
+    left: dict[str, None] = field(default_factory=dict)
+    again: bool = False
+
+
 def read(text: str, source: str) -> Run:
     """Return one point per interface, disk or processor and report.
+
+    Outputs that were appended to one file are several runs, and hosts are parts of one.
 
     Raises:
         UnreadableError: there is no table of these in it, or the JSON is damaged.
     """
     in_json = text.lstrip().startswith("{")
-    left: dict[str, None] = {}
-    found = _json(text, source, left) if in_json else _text(text, left)
-    points = [
-        Point(series=f"{'CPU ' if kind == 'CPU' else ''}{name}", at=at, figures=_measured(figures), seconds=seconds)
-        for (at, kind, name), (figures, seconds) in found.items()
-        if figures
-    ]
-    if not points:
+    talks = list(_json(text, source) if in_json else _text(text))
+    runs = [_run(talk, source, in_json=in_json) for talk in talks]
+    if not any(run.points for run in runs):
         raise UnreadableError(
             f"{source}: no table of interfaces, disks or processors in it",
             hint="sar -n DEV -d -u, or sadf -j FILE -- -n DEV -d -u, prints them",
         )
-    notes = [f"tables left out: {named(list(left))}"] if left else []
-    if "LINUX RESTART" in text:
+    return in_one([run for run in runs if run.points])
+
+
+def _run(talk: _Talk, source: str, *, in_json: bool) -> Run:
+    points = [
+        Point(series=f"{'CPU ' if kind == 'CPU' else ''}{name}", at=at, figures=_measured(figures), seconds=seconds)
+        for (_, at, kind, name), (figures, seconds) in (talk.rows or talk.averages).items()
+        if figures
+    ]
+    notes = [f"tables left out: {named(list(talk.left))}"] if talk.left else []
+    if talk.again:
         notes.append("the machine was started anew within these reports")
     return Run(
         kind=KIND,
         form="JSON of sadf" if in_json else "text",
         source=source,
         points=tuple(points),
-        told=told(_about(text, source, in_json=in_json)),
+        told=told([("kernel", talk.kernel), ("host", talk.host)]),
         samples=True,
-        host=_host(text, source, in_json=in_json),
+        host=talk.host,
         notes=tuple(notes),
     )
-
-
-Key = tuple[str, str, str]
-Found = dict[Key, tuple[dict[str, float], float | None]]
 
 
 def _measured(figures: Mapping[str, float]) -> dict[str, float]:
     return {name: value for name, value in figures.items() if name not in _PER_IO or figures.get("iops")}
 
 
-def _host(text: str, source: str, *, in_json: bool) -> str:
-    return str(dict(_about(text, source, in_json=in_json)).get("host", ""))
+@dataclass(kw_only=True)
+class _Table:
+    """Where the rows of a table with some columns have come to: the day from the first row on, and its last two times.
+
+    sar prints the columns once a page, or in front of each report, where their time is that of the report before.
+    """
+
+    day: int = 0
+    before: str = ""
+    now: str = ""
+
+    def comes_to(self, at: str) -> None:
+        """Take the time of the next line."""
+        if at == self.now:
+            return
+        last, this = moment(self.now), moment(at)
+        if last is not None and this is not None and this < last:
+            self.day += 1
+        self.before, self.now = self.now, at
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the newest report is; None where that is not told."""
+        begin, end = moment(self.before), moment(self.now)
+        return None if begin is None or end is None else (end - begin) % 86400 or None
 
 
-def _about(text: str, source: str, *, in_json: bool) -> Iterator[tuple[str, object]]:
-    if in_json:
-        host = next(_hosts(text, source))
-        yield from (("kernel", host.get("release", "")), ("host", host.get("nodename", "")))
-    elif machine := _MACHINE.search(text):
-        yield from (("kernel", machine[1]), ("host", machine[2]))
-
-
-def _text(text: str, left: dict[str, None]) -> Found:
-    """Return the rows of the text's tables; the averages at its end count only where they stand alone."""
-    found: Found = {}
-    averages: Found = {}
-    kind, columns, before = "", list[str](), ""
+def _text(text: str) -> Iterator[_Talk]:
+    """Yield what each start of sar wrote; the averages at its end count only where they stand alone."""
+    talk = _Talk()
+    tables: dict[tuple[str, ...], _Table] = {}
+    kind, columns, table = "", list[str](), _Table()
     for line in text.splitlines():
+        if machine := _MACHINE.match(line):
+            yield talk
+            talk, tables, kind = _Talk(kernel=machine[1], host=machine[2]), {}, ""
         match = _TIME.match(line.strip())
         if match is None:
             continue
-        words = match["rest"].split()
-        numbers = [_decimal(word) for word in words[1:]]
+        at, words = match["at"], match["rest"].split()
+        if words[:2] == ["LINUX", "RESTART"]:
+            talk.again = True
+            for one in tables.values():
+                one.comes_to(at)
+            continue
+        over, numbers = at.endswith(":"), [_decimal(word) for word in words[1:]]
         if len(words) > 1 and None in numbers:
-            kind, columns, before = words[0], words[1:], match["at"]
+            kind, columns = words[0], words[1:]
+            table = tables.setdefault((*words,), _Table())
+            if not over:
+                table.comes_to(at)
             if kind not in _SHAPES:
-                left[" ".join(words[:2])] = None
+                talk.left[" ".join(words[:2])] = None
             continue
         if kind not in _SHAPES or len(numbers) != len(columns):
             continue
         cells = {
             name.removesuffix("/s"): value for name, value in zip(columns, numbers, strict=True) if value is not None
         }
-        over = match["at"].endswith(":")
-        _take(
-            averages if over else found,
-            (match["at"], kind, words[0]),
-            cells,
-            None if over else _between(before, match["at"]),
-        )
-    return found or averages
+        if over:
+            _take(talk.averages, (0, at, kind, words[0]), cells, None)
+        else:
+            table.comes_to(at)
+            _take(talk.rows, (table.day, at, kind, words[0]), cells, table.seconds)
+    yield talk
 
 
 def _take(found: Found, key: Key, cells: Mapping[str, float], seconds: float | None) -> None:
-    shapes = _SHAPES[key[1]]
+    shapes = _SHAPES[key[2]]
     figures, known = found.setdefault(key, ({}, seconds))
     figures.update({shapes[name][0]: value * shapes[name][1] for name, value in cells.items() if name in shapes})
     found[key] = figures, known
-
-
-def _between(before: str, at: str) -> float | None:
-    begin, end = moment(before), moment(at)
-    return None if begin is None or end is None else (end - begin) % 86400 or None
 
 
 def _decimal(word: str) -> float | None:
@@ -163,29 +212,27 @@ def _hosts(text: str, source: str) -> Iterator[Mapping[str, Any]]:
         raise UnreadableError(f"{source}: its JSON is cut or damaged ({error})") from error
 
 
-def _json(text: str, source: str, left: dict[str, None]) -> Found:
-    found: Found = {}
-    hosts = list(_hosts(text, source))
-    if len({str(host.get("nodename")) for host in hosts}) > 1:
-        raise UnreadableError(f"{source}: reports of several machines are in it", hint="make a file of each machine")
+def _json(text: str, source: str) -> Iterator[_Talk]:
     try:
-        for host in hosts:
+        for host in _hosts(text, source):
+            kernel, name = (str(host.get(key, "")) for key in ("release", "nodename"))
+            talk = _Talk(kernel=kernel, host=name, again=bool(host.get("restarts")))
             for report in host["statistics"]:
                 stamp = report.get("timestamp") or {}
                 at, seconds = f"{stamp.get('date', '')} {stamp.get('time', '')}".strip(), stamp.get("interval")
-                for name, rows in [*report.items(), *report.get("network", {}).items()]:
+                for table, rows in [*report.items(), *report.get("network", {}).items()]:
                     kinds = [_JSON[key] for key in (rows[0] if _is_table(rows) else ()) if key in _JSON]
                     if not kinds:
-                        if name not in ("timestamp", "network") and rows:
-                            left[name] = None
+                        if table not in ("timestamp", "network") and rows:
+                            talk.left[table] = None
                         continue
                     for row in rows:
                         title = next(str(row[key]) for key in _JSON if key in row)
                         cells = {key: float(value) for key, value in row.items() if isinstance(value, (int, float))}
-                        _take(found, (at, kinds[0], title), cells, float(seconds) if seconds else None)
+                        _take(talk.rows, (0, at, kinds[0], title), cells, float(seconds) if seconds else None)
+            yield talk
     except (KeyError, TypeError, AttributeError, ValueError, StopIteration) as error:
         raise UnreadableError(f"{source}: its JSON is not as sadf -j writes it ({error})") from error
-    return found
 
 
 def _is_table(rows: object) -> bool:

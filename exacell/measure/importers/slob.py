@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from exacell.core.units import counted
-from exacell.measure.importers.model import Point, Run, UnreadableError, named, number
+from exacell.measure.importers.model import Point, Run, UnreadableError, named, printed
 
 KIND = "slob"
 
@@ -27,7 +27,7 @@ def read(text: str, source: str) -> Run:
     """Return one point per report, at its number of sessions; a latency of 0 is of something that nobody waited for.
 
     Raises:
-        UnreadableError: there is no row below the head.
+        UnreadableError: there is no row below the head, or a number is in a form that can't be told.
     """
     columns: list[str] = []
     left: dict[str, None] = {}
@@ -39,12 +39,16 @@ def read(text: str, source: str) -> Run:
             left |= dict.fromkeys(name for name in columns if name not in _COLUMNS and name not in _READ)
         elif columns:
             row = dict(zip(columns, cells, strict=False))
-            found = {name: value for key, name in _COLUMNS.items() if (value := number(row.get(key, ""))) is not None}
+            found = {
+                name: value
+                for key, name in _COLUMNS.items()
+                if (value := printed(row.get(key, ""), source)) is not None
+            }
             found = {name: value for name, value in found.items() if value or not name.endswith("Us")}
             if not found:
                 odd.append(line)
                 continue
-            load, seconds = number(row.get("SESSIONS", "")), number(row.get("ELAPSED", ""))
+            load, seconds = printed(row.get("SESSIONS", ""), source), printed(row.get("ELAPSED", ""), source)
             points.append(Point(series="SLOB", load=load, at=row["FILE"], figures=found, seconds=seconds))
     if not points:
         raise UnreadableError(f"{source}: no report below the head of awr_info")

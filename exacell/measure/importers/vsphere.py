@@ -1,4 +1,4 @@
-"""vscsiStats, ``esxcli storage vflash cache stats get`` and esxtop in batch mode: from published output only.
+"""``esxcli storage vflash cache stats get`` and esxtop in batch mode: from published output only.
 
 Nobody ran these for this project. Source: reference measurement.md 12.
 """
@@ -7,76 +7,14 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.core.units import counted
-from exacell.measure.histogram import Histogram
-from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, lengths, named, number
+from exacell.measure.importers.model import Point, Run, UnreadableError, lengths, named, printed
 from exacell.measure.importers.parts import in_one
 
-VSCSI_KIND, VFLASH_KIND, ESXTOP_KIND = "vscsistats", "vflash", "esxtop"
-
-_BLOCK = re.compile(r"^Histogram: ([^,]+),(.*)$", re.MULTILINE)
-
-
-def claims_vscsi(text: str) -> bool:
-    """Whether it is the CSV of vscsiStats."""
-    return _BLOCK.search(text) is not None and "Histogram Bucket Limit" in text
-
-
-def read_vscsi(text: str, source: str) -> Run:
-    """Return the counted values of each histogram, its bins as a distribution, and the bin that most fell into.
-
-    Raises:
-        UnreadableError: no histogram counted anything.
-    """
-    points, bins, empty = [], [], []
-    for title, disk, lines in _blocks(text):
-        counts, told = _histogram(lines)
-        if not counts.counts:
-            empty.append(f"{disk} {title}".strip())
-            continue
-        most = max(zip(counts.counts, counts.values, strict=True))[1]
-        unit = _vscsi_unit(title)
-        series = f"{disk} {title}".strip()
-        points.append(Point(series=series, figures={"mostFrequent": float(most), **told}))
-        bins.append(Binned(name=series, what=title, unit=unit, counts=counts))
-    if not points:
-        raise UnreadableError(f"{source}: no histogram in it counted anything (vscsiStats -s starts counting)")
-    notes = (f"histograms left out, which counted nothing: {named(empty)}",) if empty else ()
-    return Run(kind=VSCSI_KIND, form="CSV", source=source, points=tuple(points), distributions=tuple(bins), notes=notes)
-
-
-def _blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:
-    starts = list(_BLOCK.finditer(text))
-    for place, match in enumerate(starts):
-        end = starts[place + 1].start() if place + 1 < len(starts) else len(text)
-        disk = re.search(r"\(([^)]+)\)", match[2])
-        yield match[1].strip(), disk[1] if disk else "", text[match.end() : end].splitlines()
-
-
-def _histogram(lines: list[str]) -> tuple[Histogram, dict[str, float]]:
-    told: dict[str, float] = {}
-    counts: dict[int, int] = {}
-    for line in lines:
-        first, _, second = line.partition(",")
-        if first in ("min", "max", "mean", "count") and (value := number(second)) is not None:
-            told[first] = value
-        elif first.strip().isdecimal():
-            # The last bin is open: what lies in it is the largest value that was seen, at most.
-            limit = second.strip()
-            end = number(limit.lstrip("> ")) if limit else None
-            if end is not None:
-                top = int(told.get("max", end + 1)) if limit.startswith(">") else int(end)
-                counts[top] = counts.get(top, 0) + int(first)
-    return Histogram.of(counts), told
-
-
-def _vscsi_unit(title: str) -> str:
-    lower = title.lower()
-    return "bytes" if "length" in lower else "µs" if "latency" in lower or "interarrival" in lower else ""
-
+VFLASH_KIND, ESXTOP_KIND = "vflash", "esxtop"
 
 _VFLASH: Mapping[str, tuple[str, float]] = {
     "Cache hit rate (as a percentage)": ("hitPercent", 1.0),
@@ -122,7 +60,7 @@ def read_vflash(text: str, source: str) -> Run:
         if section != "cache" and depth <= indent:
             section = "cache"
         name, factor = _VFLASH.get(key, ("", 1.0))
-        if name and (found := number(value)) is not None:
+        if name and (found := printed(value, source)) is not None:
             again = again or name in sections.get(section, {})
             sections.setdefault(section, {})[name] = found * factor
         elif value.strip():
@@ -205,7 +143,7 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
         disks: dict[str, dict[str, float]] = {}
         short += len(row) <= max(wanted, default=0)
         for place, (disk, name, factor) in wanted.items():
-            value = number(row[place]) if place < len(row) else None
+            value = printed(row[place], source) if place < len(row) else None
             if value is not None:
                 disks.setdefault(disk, {})[name] = value * factor
         points += [

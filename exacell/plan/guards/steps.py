@@ -206,7 +206,7 @@ def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
         return ()
     alike = grouped(((kind, ", ".join(texts)), name) for (kind, name), texts in settings.items())
     return tuple(
-        f"ALTER {kind.upper()} {'' if kind in ('cell', 'dbserver') else ','.join(names) + ' '}{text}"
+        f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
         for (kind, text), names in alike.items()
     )
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
-from exacell.cellcli.schema import DBSERVER, Kind, attributes_of, release_key, typed_value
+from exacell.cellcli.schema import Kind, attributes_of, release_key, typed_value
 from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
 from exacell.core.errors import ExacellError
 from exacell.core.meant import absent
@@ -25,7 +25,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import DISKS
 from exacell.plan.model import Change as Moved, Plan
 
-_OBJECTS = frozenset(("CELL", "CELLDISK", DBSERVER, "GRIDDISK", "THRESHOLD"))
+_OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
 """Whose settings LIST prints as they were given."""
 
 _NAMED = frozenset(("THRESHOLD", "ROLE", "USER"))

@@ -204,16 +204,24 @@ def refuse_short(what: str, where: str, clocks: Sequence[Clock], kind: str = "")
     Raises:
         RefusedError: naming the clock, and the statement that sets it.
     """
-    short = [clock for clock in clocks if clock.seconds is not None and clock.seconds < needed_for(kind)]
-    if not short:
-        return
+    short = _short(clocks, kind)
+    if short:
+        raise RefusedError(
+            f"{what}: refused: {_why_short(where, short, kind)}; nothing was sent", hint=setting_of(short)
+        )
+
+
+def _short(clocks: Sequence[Clock], kind: str) -> list[Clock]:
+    return [clock for clock in clocks if clock.seconds is not None and clock.seconds < needed_for(kind)]
+
+
+def _why_short(where: str, short: Sequence[Clock], kind: str) -> str:
     stay = STAYS.get(kind)
     needs = f"{stay.words} may take {spoken_time(stay.seconds)}, doubled" if stay else "no work on a cell ends so soon"
     whose = f" of {where}" if where else ""
-    raise RefusedError(
-        f"{what}: refused: ASM would drop the disks{whose} for good: {short[0].sentence}{and_more(len(short))}, and {needs}: "
-        f"{spoken_time(needed_for(kind))}; nothing was sent",
-        hint=setting_of(short),
+    return (
+        f"ASM would drop the disks{whose} for good: {short[0].sentence}{and_more(len(short))}, and {needs}: "
+        f"{spoken_time(needed_for(kind))}"
     )
 
 
@@ -254,7 +262,7 @@ def held_against_clocks(
     for step in away_steps(plan):
         taken = taken_by(step, facts)
         clocks = clocks_over(clusters, taken, groups=taken, untold=untold)
-        kind = ("patch" if _patches(step) else "service") if _comes_back(plan, step) else ""
+        kind = _kind(plan, step)
         refuse_short(plan.statement, step.target, clocks, kind)
         for clock in clocks:
             if clock.seconds is None:
@@ -268,10 +276,34 @@ def held_against_clocks(
     return replace(plan, warnings=(*plan.warnings, *warnings), risk=Risk.UNKNOWN if unread else plan.risk)
 
 
+def why_not_now(
+    plan: Plan, step: Step, facts: Mapping[str, CellFacts], clusters: Sequence[AsmFacts], *, untold: str = ""
+) -> str:
+    """Return why a step must not take its disks from ASM, by the clocks as they are right before it; empty when it may.
+
+    A clock that can't be read now stops what was judged by one that could be; a plan of unknown risk was agreed to as such.
+
+    Args:
+        facts, clusters, untold: as for :func:`held_against_clocks`, read now.
+    """
+    taken, kind = taken_by(step, facts), _kind(plan, step)
+    clocks = clocks_over(clusters, taken, groups=taken, untold=untold)
+    short = _short(clocks, kind)
+    if short:
+        return f"{_why_short(step.target, short, kind)}; {setting_of(short)} sets it"
+    unread = [clock for clock in clocks if clock.seconds is None and plan.risk is not Risk.UNKNOWN]
+    return f"{UNTOLD}: {unread[0].sentence} ({unread[0].default})" if unread else ""
+
+
 def away_steps(plan: Plan) -> list[Step]:
     """Return the steps of a plan that take disks of cells away from ASM; what only mends a failure brings them back."""
     stages = (stage for stage in plan.stages if stage.gate is not Gate.MEND)
     return [step for stage in stages for step in stage.steps if step.offline]
+
+
+def _kind(plan: Plan, step: Step) -> str:
+    """Return which of STAYS a step is; empty for what has no estimate."""
+    return ("patch" if _patches(step) else "service") if _comes_back(plan, step) else ""
 
 
 def _comes_back(plan: Plan, step: Step) -> bool:

@@ -67,6 +67,16 @@ class SshConfig:
             return found
         return replace(found, proxy=replace(found.proxy, refused=self._refused))
 
+    def by_ssh(self, target: str, *, user: str | None = None, port: int | None = None) -> Answer:
+        """Return what ``ssh -G`` says of ``target``, whether or not it could be read here.
+
+        Raises:
+            ConfigError: there is no ssh program, it may not be asked, or it can't read the files.
+        """
+        _refuse_signs(target, "host name")
+        _refuse_signs(user or "", "login")
+        return self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, "ssh_config"))
+
     def once(self, key: object, make: Callable[[], _T]) -> _T:
         """Return what ``make`` has returned for ``key``; others wait meanwhile.
 

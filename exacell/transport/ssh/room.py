@@ -23,7 +23,7 @@ def make_room(connections: int) -> None:
     if not connections:
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = _open_now() + connections + _OTHERS
+    needed = needed_for(connections)
     if soft == resource.RLIM_INFINITY or needed <= soft:
         return
     if hard == resource.RLIM_INFINITY or needed <= hard:
@@ -37,6 +37,21 @@ def make_room(connections: int) -> None:
         f"again ({connections} connections need about {needed}, "
         f"{hard} are allowed here)"
     )
+
+
+def needed_for(connections: int) -> int:
+    """Return how many descriptors this process needs with so many connections more."""
+    return _open_now() + connections + _OTHERS
+
+
+def limits() -> tuple[int | None, int | None]:
+    """Return how many descriptors this process may have now, and how many it may allow itself; None for no limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return _limit(soft), _limit(hard)
+
+
+def _limit(number: int) -> int | None:
+    return None if number == resource.RLIM_INFINITY else number
 
 
 def _open_now() -> int:

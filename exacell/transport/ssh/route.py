@@ -7,6 +7,7 @@ import base64
 import binascii
 import os
 import re
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -164,6 +165,60 @@ def _load(path: Path) -> paramiko.PKey | str:
         return f"{path} is not a usable private key ({' '.join(str(error).split()) or type(error).__name__})"
 
 
+def key_state(path: Path, held: frozenset[bytes]) -> tuple[str, bool] | None:
+    """Return why a private key can't be used as it is (empty where it can), and whether the agent holds it; None where there is
+    no such file.
+
+    Args:
+        held: the public halves of the agent's keys.
+    """
+    loaded = KeyRing().load(path)
+    if loaded is None:
+        return None
+    if isinstance(loaded, paramiko.PKey):
+        return "", bytes(loaded) in held
+    return loaded, not held.isdisjoint(public_blobs([path]))
+
+
+AGENT_S = 5.0
+"""Seconds that an agent has for naming its keys."""
+
+
+def agent_keys() -> tuple[frozenset[bytes], str]:
+    """Return the public halves of the keys that the agent of SSH_AUTH_SOCK holds, and why it can't be asked (empty where it
+    can)."""
+    found: list[frozenset[bytes]] = []
+    problem: list[str] = []
+
+    def ask() -> None:
+        try:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as there:
+                there.connect(os.environ["SSH_AUTH_SOCK"])
+            agent = paramiko.Agent()
+            found.append(frozenset(bytes(key) for key in agent.get_keys()))
+            agent.close()
+        except (OSError, paramiko.SSHException) as error:
+            problem.append(getattr(error, "strerror", "") or str(error) or type(error).__name__)
+
+    asking = threading.Thread(target=ask, name="exacell agent", daemon=True)
+    asking.start()
+    asking.join(AGENT_S)
+    if found:
+        return found[0], ""
+    return frozenset(), problem[0] if problem else f"no answer within {AGENT_S:g} s"
+
+
+def public_blobs(files: Sequence[Path]) -> set[bytes]:
+    """Return the public halves that lie beside private keys."""
+    blobs = set()
+    for path in files:
+        try:
+            blobs.add(base64.b64decode(Path(f"{path}.pub").read_bytes().split()[1], validate=True))
+        except (OSError, IndexError, binascii.Error):
+            continue  # No public half, or not one: the agent's keys are then tried without preference.
+    return blobs
+
+
 class KeyStrategy(AuthStrategy):
     """Tries every key that OpenSSH would try, without ever asking anything.
 
@@ -216,7 +271,7 @@ class KeyStrategy(AuthStrategy):
         agent = paramiko.Agent() if self._agent and os.environ.get("SSH_AUTH_SOCK") else None
         try:
             offered: Sequence[paramiko.PKey] = agent.get_keys() if agent is not None else ()
-            named = {bytes(key) for key in files} | self._public_blobs()
+            named = {bytes(key) for key in files} | public_blobs(self._files)
             first = [key for key in offered if bytes(key) in named]
             rest = [] if self._only else [key for key in offered if bytes(key) not in named]
             held = {bytes(key) for key in offered}
@@ -240,13 +295,3 @@ class KeyStrategy(AuthStrategy):
                 yield key
             elif key is not None:
                 self.notes.append(key)
-
-    def _public_blobs(self) -> set[bytes]:
-        """Return the public halves beside the key files: they tell an agent's key when its file is encrypted."""
-        blobs = set()
-        for path in self._files:
-            try:
-                blobs.add(base64.b64decode(Path(f"{path}.pub").read_bytes().split()[1], validate=True))
-            except (OSError, IndexError, binascii.Error):
-                continue  # No public half, or not one: the agent's keys are then tried without preference.
-        return blobs

@@ -115,3 +115,51 @@ say sar-all.txt 'CPU all' none idlePercent "$(awk '/CPU/ { c = 1 } !NF { c = 0 }
 lo='[.sysstat.hosts[0].statistics[].network["net-dev"][] | select(.iface == "lo")]'
 say sadf-dev.json lo none rxPacketsPerS "$(jq "$lo | (map(.rxpck)|add)/length" sadf-dev.json)"
 say sadf-dev.json lo none txMibPerS "$(jq "$lo | (map(.txkB)|add)/length/1024" sadf-dev.json)"
+
+# sar's own averages of a night, of -d the lengths of its reports: 600, 600 and 1500 s; two days are two runs
+say sar-midnight.txt 'CPU all' none userPercent "$(awk '/^[0-9].*all/ { s = ++n < 5 ? 600 : 300; t += s; v += s*$4 } END { printf "%.9f\n", v/t }' sar-midnight.txt)"
+say sar-midnight.txt 'CPU all' none idlePercent "$(awk '/^[0-9].*all/ { s = ++n < 5 ? 600 : 300; t += s; v += s*$9 } END { printf "%.9f\n", v/t }' sar-midnight.txt)"
+long='{ s = ++n < 3 ? 600 : 1500; t += s; i += s*$4; w += s*$4*$9; u += s*$11 }'
+say sar-midnight.txt sda none iops "$(awk "/sda/ $long END { printf \"%.9f\n\", i/t }" sar-midnight.txt)"
+say sar-midnight.txt sda none latencyUs "$(awk "/sda/ $long END { printf \"%.9f\n\", w/i*1000 }" sar-midnight.txt)"
+say sar-midnight.txt sda none utilPercent "$(awk "/sda/ $long END { printf \"%.9f\n\", u/t }" sar-midnight.txt)"
+say sar-midnight.txt sdb none latencyUs 7000
+say sar-two-days.txt ib0 none rxPacketsPerS "$(awk '/^Average/ && /ib0/ { v += $3 } END { print v/2 }' sar-two-days.txt)"
+say sar-two-days.txt ib0 none rxMibPerS "$(awk '/^Average/ && /ib0/ { v += $5 } END { print v/2/1024 }' sar-two-days.txt)"
+
+# vscsiStats: two machines have a scsi0:0 each; of two outputs the last counts, since they count on
+say vscsi-machines.txt 'VM 2101555 scsi0:0 latency of IOs in Microseconds (us)' none count "$(awk '/\((<=|>)/ { v += $1 } /^}/ { exit } END { print v }' vscsi-machines.txt)"
+say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' none mean "$(awk '/^mean/ { v = $3 } END { print v }' vscsi-machines.txt)"
+say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' none mostFrequent 100000
+say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none count "$(awk -F, '/Bucket/ { v = 0 } /^[0-9]/ { v += $1 } END { print v }' vscsi-twice.csv)"
+say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none mean "$(awk -F, '/^mean/ { v = $2 } END { print v }' vscsi-twice.csv)"
+
+# AWR: a total that was too wide is waits times the average, and none of the other columns; HTML cells over several columns and rows
+wide() { awk -v event="$1" 'index($0, event) == 1 { print substr($0, 28, 12), substr($0, 47, 10), substr($0, 58, 7); exit }' awr-11-too-wide.txt | tr -d ,; }
+say awr-11-too-wide.txt 'cell smart table scan' none totalS "$(wide 'cell smart table scan' | awk '{ printf "%.6f\n", $1*$3/1000 }')"
+say awr-11-too-wide.txt 'cell smart table scan' none averageUs "$(wide 'cell smart table scan' | awk '{ print $3*1000 }')"
+say awr-11-too-wide.txt 'log file sync' none averageUs "$(wide 'log file sync' | awk '{ print $2/$1*1e6 }')"
+say awr-11-too-wide.txt 'redo size' none perSecond none
+say awr-11-too-wide.txt 'redo size' none perTransaction "$(awk '/Redo size/ { gsub(",", ""); print $4 }' awr-11-too-wide.txt)"
+span() { grep -F "<td>$1</td>" awr-spans.html | tr -d , | awk -F'</?td[^>]*>' -v cell="$2" '{ print $(2 * cell); exit }'; }
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel01' none 'Outliers Prevented' "$(span exa1cel01 5)"
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel01' none 'Writes per Second' "$(span exa1cel01 3)"
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel02' none 'Outliers Actual' none
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel02' none 'Outliers Prevented' "$(span exa1cel02 5)"
+say awr-spans.html 'Exadata OS Statistics - Outlier Cells: H/7.2T exa1cel02' none IOPs 140
+say awr-spans.html 'Exadata OS Statistics - Outlier Cells: F/2.9T exa1cel03' none Avg "$(span exa1cel03 4)"
+
+# ORION's latency of writes is weighted by the I/Os as that of reads is
+say orion_writes_summary.txt small 20 writeUs "$(awk '/^Maximum Small IOPS/ { split($3, a, "="); i = a[2]; n += i } /^Small Write Latency/ { split($4, a, "="); w += i*a[2] } END { printf "%.9f\n", w/n }' orion_writes_summary.txt)"
+say orion_writes_summary.txt large 2 mbPerS 1418.07
+
+# AWR: instances over the same time are parts, their waits added; two reports in one file are runs of an hour each
+sync='/^log file sync/ { gsub(",", ""); n++; w += $4; s += $6 } /Logical reads/ { gsub(",", ""); r += $3 }'
+say 'awr-instance-1.txt awr-instance-2.txt' 'log file sync' none waits "$(awk "$sync END { print w }" awr-instance-1.txt awr-instance-2.txt)"
+say 'awr-instance-1.txt awr-instance-2.txt' 'log file sync' none averageUs "$(awk "$sync END { print s/w*1e6 }" awr-instance-1.txt awr-instance-2.txt)"
+say 'awr-instance-1.txt awr-instance-2.txt' 'logical read' none perSecond "$(awk "$sync END { print r }" awr-instance-1.txt awr-instance-2.txt)"
+redo='/Redo size/ { gsub(",", ""); s += $3; t += $3/$4 }'
+say 'awr-instance-1.txt awr-instance-2.txt' 'redo size' none perTransaction "$(awk "$redo END { printf \"%.9f\n\", s/t }" awr-instance-1.txt awr-instance-2.txt)"
+say awr-twice.txt 'log file sync' none waits "$(awk "$sync END { print w/n }" awr-twice.txt)"
+say awr-twice.txt 'log file sync' none averageUs "$(awk "$sync END { printf \"%.6f\n\", s/w*1e6 }" awr-twice.txt)"
+say awr-twice.txt 'logical read' none perSecond "$(awk "$sync END { print r/n }" awr-twice.txt)"

@@ -218,3 +218,43 @@ def test_an_endless_answer_ends_alone_too(made: Any, kind: type, command: str, a
     reply = transport.run([ask(CELLS[0], command)]).replies[CELLS[0]]
     assert (reply.state, reply.stdout, reply.stderr) == (State.FAILED, "", ""), reply.problem
     assert reply.problem.startswith("its answer is larger than 1M: it was broken off")
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_change_leaves_only_while_it_may(made: Any, kind: type) -> None:
+    """Right before a change leaves it is asked whether it may, until that is known; one that may not is not sent."""
+    transport, text = made(kind), "cellcli -e \"alter cell comment='left'\""
+    answers = {"exa1cel01": [None, "taken over by maria"], "exa1cel02": [None, ""]}
+    asked = [write(cell, text, ours=lambda cell=cell: answers[cell].pop(0)) for cell in answers]
+    transport.run([write(cell, "cellcli -e \"alter cell comment='before'\"") for cell in answers])
+    result = transport.run(asked).replies
+    assert answers == {"exa1cel01": [], "exa1cel02": []}
+    assert (result["exa1cel01"].state, result["exa1cel01"].problem) == (State.NOT_ATTEMPTED, "taken over by maria")
+    assert result["exa1cel02"].state is State.OK
+    look = "cellcli -e 'list cell attributes comment'"
+    found = transport.run([read(cell, look) for cell in answers]).replies
+    assert [found[cell].stdout.split() for cell in answers] == [["before"], ["left"]]
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_a_target_that_turns_out_a_production_racks_gets_nothing(made: Any, kind: type) -> None:
+    """The gate is asked for all targets before anything begins, and for each once more right before its change leaves."""
+
+    asked: list[str] = []
+
+    class Later:
+        def pass_all(self, targets: Any) -> None:
+            asked.extend(targets)
+
+        def why_not(self, target: str) -> str:
+            return f"{target} is exa1cel09 of rack prod" if target == "exa1cel01" else ""
+
+    transport = made(kind)
+    transport.gate = Later()
+    cells = ("exa1cel01", "exa1cel02")
+    result = transport.run([write(cell, "cellcli -e \"alter cell comment='gated'\"") for cell in cells]).replies
+    assert asked == list(cells)
+    assert result["exa1cel01"].state is State.NOT_ATTEMPTED and "rack prod" in result["exa1cel01"].problem
+    assert result["exa1cel02"].state is State.OK
+    found = transport.run([read(cell, "cellcli -e 'list cell attributes comment'") for cell in cells]).replies
+    assert ["gated" in found[cell].stdout for cell in cells] == [False, True]

@@ -1,4 +1,4 @@
-"""asmcmd on files, and its commands that change things besides mounting."""
+"""asmcmd on files, and what disks count."""
 
 from __future__ import annotations
 
@@ -26,9 +26,6 @@ def test_du_adds_up_what_is_below(lab: Lab) -> None:
         (["ls", "-l", "DATA/SPOT/DATAFILE"], "Type      Redund  Striped  Time             Sys  Name"),
         (["ls", "-s", "DATA/SPOT/CONTROLFILE"], "Block_Size  Blocks     Bytes     Space  Name"),
         (["ls", "-d", "+DATA/SPOT"], "SPOT/"),
-        (["find", "--type", "CONTROLFILE", "+", "*"], "+DATA/ERP/CONTROLFILE/Current."),
-        (["find", "+RECO", "ARCHIVE%"], "+RECO/ERP/ARCHIVELOG/"),
-        (["iostat", "-et", "-G", "RECO"], "Group_Name  Dsk_Name"),
         (["lsdg", "DATA"], "State    Type"),
     ],
 )
@@ -38,47 +35,14 @@ def test_what_is_shown_first(lab: Lab, words: list[str], first: str) -> None:
     assert ran.status == 0 and ran.out.splitlines()[0].startswith(first)
 
 
-def test_rm_spares_open_files(lab: Lab) -> None:
-    """RM removes archived logs and gives their space back; files in use and directories without -r stay."""
-    free = lab.asm.groups["RECO"].free_mb
-    refused = lab.run("asmcmd", "rm", "+DATA/SPOT/DATAFILE/SYSTEM*")
-    assert refused.status != 0 and "ORA-15028: ASM file '+DATA/SPOT/DATAFILE/SYSTEM." in refused.err
-    assert "is a directory" in lab.run("asmcmd", "rm", "+RECO/SPOT/ARCHIVELOG").err
-    assert lab.run("asmcmd", "rm", "+RECO/SPOT/ARCHIVELOG/*").status == 0
-    assert lab.asm.groups["RECO"].free_mb > free
-    assert "ARCHIVELOG/" not in lab.run("asmcmd", "ls", "+RECO/SPOT").lines
-
-
-def test_the_prompt_has_a_directory(lab: Lab) -> None:
-    """With -p the prompt shows where cd has led; names are relative to it."""
-    ran = lab.run("asmcmd", "-p", text="cd +data/spot\npwd\ncd ..\nls\ncd nosuch\nexit\n")
-    assert "ASMCMD [+DATA/SPOT] > +DATA/SPOT\n" in ran.out
-    assert "ASMCMD [+DATA] > ASM/\nERP/\nSPOT/\n" in ran.out
-    assert ran.err.startswith("ASMCMD-8002: entry 'nosuch' does not exist in directory '+DATA/'")
-
-
-def test_mkdg_and_setattr(carved: Lab) -> None:
-    """MKDG makes the group that its XML describes, with the errors of CREATE DISKGROUP; SETATTR changes an attribute."""
-    described = '<dg name="X" redundancy="normal"><dsk string="o/*/ssd*"/><a name="au_size" value="4M"/></dg>'
-    assert carved.run("asmcmd", "mkdg", described).status == 0
-    assert len(carved.asm.groups["X"].disks) == 48
-    assert "ORA-15018" in carved.run("asmcmd", "mkdg", described).err
-    assert carved.run("asmcmd", "mkdg", "<dg").err.startswith("ASMCMD-9395")
-    assert carved.run("asmcmd", "setattr", "-G", "X", "disk_repair_time", "5h").status == 0
-    assert "5h" in carved.run("asmcmd", "lsattr", "-l", "-G", "X", "disk_repair_time").out
-
-
 @pytest.mark.parametrize(
     ("words", "error"),
     [
         (["du"], "ASMCMD-8004"),
         (["du", "NOSUCH"], "ASMCMD-8001"),
         (["du", "DATA/NOSUCH"], "ASMCMD-8002"),
-        (["rm", "+"], "ASMCMD-8006"),
-        (["find", "+DATA"], "ASMCMD-8203"),
         (["ls", "--nonsense"], "ASMCMD-8201"),
-        (["setattr", "disk_repair_time", "5h"], "ASMCMD-8203"),
-        (["cp", "a", "b"], "ASMCMD-8001"),
+        (["rm", "+RECO/SPOT/ARCHIVELOG/*"], "ASMCMD-8022"),
         (["frobnicate"], "ASMCMD-8022"),
     ],
 )

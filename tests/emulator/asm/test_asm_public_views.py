@@ -1,4 +1,4 @@
-"""What public scripts ask of emulated instances besides ASM's own views: cells, sessions, parameters, files; XML; titles."""
+"""What public scripts ask of emulated instances besides ASM's own views: cells, sessions, parameters, files; XML."""
 
 from __future__ import annotations
 
@@ -94,32 +94,6 @@ def test_show_sga(lab):
     assert total == sum(parts) == sum(map(int, lab.rows("select value from v$sga")))
     assert lab.sql("show sga\n", "-S", "/nolog").lines == ["SP2-0640: Not connected"]
     assert lab.sql("show errors\n").lines == ["No errors."]
-
-
-TITLES = {
-    "ttitle left 'All groups' skip 2": ["", "All groups", "", "NAME", "----", "DATA", "RECO"],
-    "ttitle center 'Middle' right 'End' skip 1 left 'Below'": [
-        "",
-        "       Middle    End",
-        "Below",
-        "NAME",
-        "----",
-        "DATA",
-        "RECO",
-    ],
-    "ttitle left 'a' col 4 'b' sql.user": ["", "a  bSYS", "NAME", "----", "DATA", "RECO"],
-    "ttitle 'One|Two'": ["", "Tue Nov 14 page    1", "        One", "        Two", "", "NAME", "----", "DATA", "RECO"],
-    "ttitle left 'x'\nttitle off": ["", "NAME", "----", "DATA", "RECO"],
-    "set pagesize 7\nbtitle left 'foot'": ["", "NAME", "----", "DATA", "RECO", "", "foot"],
-}
-
-
-@pytest.mark.parametrize("command", TITLES)
-def test_titles(lab, command):
-    """TTITLE and BTITLE put lines at the top and the bottom of each page."""
-    query = "column name format a4\nselect name from v$asm_diskgroup order by 1;\n"
-    out = lab.sql(f"set linesize 20 tab off feedback off\n{command}\n{query}").out
-    assert out.splitlines() == TITLES[command]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""SQL*Plus beyond the everyday: COLUMN's options, SHOW, the buffer and files, ACCEPT, HTML, where scripts are found."""
+"""SQL*Plus beyond the everyday: COLUMN's options, SHOW, the buffer, ACCEPT, where scripts are found."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SAYS = {
         "serveroutput ON SIZE UNLIMITED FORMAT WORD_WRAPPED",
         "echo OFF",
     ],
-    "ttitle 'x'\nshow ttitle": ["ttitle ON and is the following 1 characters:", "x"],
+    "ttitle left 'x' skip 2\nbti off\nselect 1 one from dual;": ["       ONE", "----------", "         1"],
     "show nosuch": ['SP2-0158: unknown SHOW option "nosuch"'],
     "show spool sqlcode": ["spool OFF", "sqlcode 0"],
     "show con_name": ["CON_NAME", "-" * 30, "+ASM"],
@@ -60,8 +60,8 @@ SAYS = {
     "archive log list": ["ORA-15000: command disallowed by current instance type"],
     "startup": ["ORA-01081: cannot start already-running ORACLE - shut it down first"],
     "shutdown immediate": ["ORA-15097: cannot SHUTDOWN ASM instance with connected client"],
-    "get nosuch": ['SP2-0310: unable to open file "nosuch.sql"'],
-    "save x": ["SP2-0107: Nothing to save."],
+    "get x": ['SP2-0042: unknown command "get" - rest of line ignored.'],
+    "set markup html on": ['SP2-0158: unknown SET MARKUP option "HTML"'],
     "set feedback only\nselect name from v$asm_diskgroup;": ["2 rows selected."],
     "set sqlprompt '_user>'\nselect 1 one from dual\n\nlist": ["  1* select 1 one from dual"],
     "set recsep each recsepchar .\nset linesize 5 heading off\nselect level from dual connect by level < 3;": [
@@ -96,37 +96,6 @@ def test_show_all_knows_every_option(lab):
     assert len(lines) > 60 and lines == sorted(lines, key=str.upper)
 
 
-def test_the_buffer_is_edited(lab):
-    """APPEND, CHANGE, DEL and INPUT change the statement that a slash runs."""
-    ran = lab.sql(
-        "set heading off tab off\nselect 1\nfrom\n\nappend  duel\nchange/duel/dual/\nlist\n/\ndel\n"
-        "input from dual where 1 = 1\n/\n"
-    )
-    assert ran.lines == [
-        "  2* from duel",
-        "  2* from dual",
-        "  1  select 1",
-        "  2* from dual",
-        "         1",
-        "         1",
-    ]
-
-
-def test_files_of_the_buffer_and_of_the_settings(lab):
-    """SAVE, GET and STORE SET write and read files, and do not overwrite without REPLACE."""
-    text = "select 5 from dual;\nsave five\nsave five\nsave five replace\nset heading off tab off\nget five nolist\n/\n"
-    ran = lab.sql(text)
-    assert ran.lines[3:] == [
-        "Created file five.sql",
-        'SP2-0540: File "five.sql" already exists.',
-        'Use "SAVE filename[.ext] REPLACE"',
-        "Wrote file five.sql",
-        "         5",
-    ]
-    lab.sql("set linesize 77 null x\nstore set mine replace\n")
-    assert lab.sql("@mine\nshow linesize null\n").lines == ["linesize 77", 'null "x"']
-
-
 def test_scripts_beside_scripts(lab):
     """``@@`` finds a script in the folder of the one that calls it; START and @ do not."""
     lab.files["a/one.sql"] = "@@two x\n@two\n"
@@ -148,14 +117,6 @@ def test_exit_with_a_variable(lab, words, status):
     """EXIT takes bind and substitution variables, and the last error."""
     text = f"var n number\nexec :n := 7\ndefine st=9\nselect * from nosuch;\n{words}\n"
     assert lab.sql(text).status == status
-
-
-def test_html(lab):
-    """MARKUP HTML prints tables, and -M the page around them."""
-    page = lab.sql("select 'a<b' x, 1 n from dual;\n", "-S", "-M", "HTML ON TABLE 'border=0'", "/ as sysasm").out
-    assert page.startswith("<html>\n<head>\n") and page.endswith("</body>\n</html>\n")
-    assert '<table border=0>\n<tr>\n<th scope="col">\nX\n</th>\n' in page
-    assert '<td>\na&lt;b\n</td>\n<td align="right">\n         1\n</td>\n' in page
 
 
 def test_nothing_is_left_to_print(lab):

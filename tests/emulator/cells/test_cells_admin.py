@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from cells_bench import STUCK, AsmStub, Bench
 
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
+from tests.support.every import every
 
 HOT = "create threshold CL_TEMP comparison='>', warning=1, critical=100"
 
@@ -86,8 +86,7 @@ def test_a_threshold_on_one_object_ignores_the_others(bench: Bench) -> None:
     assert len(_alerts(bench)) == 28
 
 
-@pytest.mark.parametrize(
-    ("statement", "answer"),
+@every(
     [
         ("create threshold nope comparison='>' warning=1", "Metric does not exist: nope"),
         ("create threshold CL_TEMP warning=1", "comparison and at least one of"),
@@ -106,7 +105,7 @@ def test_a_threshold_on_one_object_ignores_the_others(bench: Bench) -> None:
         ("drop celldisk FD_03_exa1cel01", "is used by exa1cel01_FLASHCACHE"),
         ("create celldisk X lun=0_3", "CELL-02526: Pre-existing cell disk: CD_03_exa1cel01"),
         ("alter softwareupdate upgrade", "No software update can be read from store ''"),
-    ],
+    ]
 )
 def test_refusals_name_what_is_wrong(statement: str, answer: str) -> None:
     """What cannot be done is refused with its code and with the name or value that is wrong, and changes nothing."""

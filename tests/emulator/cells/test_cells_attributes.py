@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
+from tests.support.every import every
+
 ALTERED = "Cell exa1cel01 successfully altered\n"
 
 TAKEN = [
@@ -37,15 +39,14 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("settings", "release"), TAKEN)
+@every(TAKEN)
 def test_documented_settings_are_taken(settings: str, release: str) -> None:
     """What the documentation sets is set, on the releases that have the attribute."""
     model = "x10m" if release == "24.1" else "x8m" if release == "22.1" else "x2"
     assert Bench(release=release, model=model).e(f"alter cell {settings}") == ALTERED
 
 
-@pytest.mark.parametrize(
-    ("settings", "answer"),
+@every(
     [
         ("emailFormat=pdf", "Invalid value pdf for emailFormat: html or text."),
         ("notificationMethod='mail,sms'", "Invalid value sms for notificationMethod: mail, snmp or none."),
@@ -64,7 +65,7 @@ def test_documented_settings_are_taken(settings: str, release: str) -> None:
         ("flashCacheMode+=writethrough", "is not an attribute of CELL"),
         ("securityPubKey='http://x/y.crt'", "only ExaCLI sets it"),
         ("ramCacheMode=maybe", "on, off or auto"),
-    ],
+    ]
 )
 def test_other_values_are_refused(settings: str, answer: str) -> None:
     """A value that an attribute does not take is refused with the rule, and nothing is altered."""

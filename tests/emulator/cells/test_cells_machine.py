@@ -14,6 +14,7 @@ from exacell.emulator.host_tools import TOOLS
 from exacell.emulator.power import PROGRAMS as POWER
 from exacell.emulator.profiles import models, releases
 from exacell.emulator.program import Out, Pause, Program
+from tests.support.every import every
 
 PAIRS = [(model, name) for name, release in releases().items() for model in release.models if model in models()]
 
@@ -43,7 +44,7 @@ def test_every_tool_that_is_offered_is_there() -> None:
     assert not set(TOOLS) & set(POWER)
 
 
-@pytest.mark.parametrize(("model", "release"), PAIRS)
+@every(PAIRS)
 def test_each_model_and_release_has_a_machine(model: str, release: str) -> None:
     """On every kind of host all programs answer, and /proc tells of as many processors and disks as they do."""
     bench = Bench(model=model, release=release)

@@ -15,6 +15,7 @@ from exacell.emulator.rack import Rack
 from exacell.emulator.schema import metric_definitions
 from exacell.emulator.values import Metric, metric_text
 from exacell.emulator.workload import mirrored
+from tests.support.every import every
 
 RACES = ("FL_DISK_FIRST", "FL_FLASH_FIRST")
 SKIPS = tuple(
@@ -203,8 +204,7 @@ def test_all_metrics_of_both_families_are_there(bench: Bench) -> None:
             )
 
 
-@pytest.mark.parametrize(
-    ("number", "unit", "text"),
+@every(
     [
         (3418, "IO requests", "3,418 IO requests"),
         (811_377.4, "MB", "811,377 MB"),
@@ -218,7 +218,7 @@ def test_all_metrics_of_both_families_are_there(bench: Bench) -> None:
         (31.0, "C", "31.0 C"),
         (6.0, "Number", "6.0"),
         (1, "Number", "1"),
-    ],
+    ]
 )
 def test_metric_values_are_printed_as_cells_print_them(number: float, unit: str, text: str) -> None:
     """A value is a number in en_US style with its unit, which is absent for Number."""

@@ -17,6 +17,7 @@ from exacell.emulator.profiles import models, releases
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
+from tests.support.every import every
 
 PURE = (
     *(
@@ -64,9 +65,7 @@ def test_the_release_follows_the_model() -> None:
     assert RackSpec(name="t", model="X10M").release == "24.1"
 
 
-@pytest.mark.parametrize(
-    ("model", "release"), [(model, release.name) for release in releases().values() for model in release.models]
-)
+@every([(model, release.name) for release in releases().values() for model in release.models])
 def test_every_model_and_release_that_go_together_work(model: str, release: str) -> None:
     """Each pair of the tables makes a rack whose cells list their cache and take the main statements."""
     assert model in models()

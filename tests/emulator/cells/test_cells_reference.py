@@ -9,6 +9,7 @@ from cells_bench import Bench
 
 from exacell.emulator.profiles import releases
 from exacell.emulator.schema import object_types
+from tests.support.every import every
 
 DATA = Path(__file__).parents[2] / "data"
 KINDS = [(release.name, model) for release in releases().values() for model in release.models]
@@ -61,7 +62,7 @@ def test_every_object_type_answers_on_every_cell(release: str, model: str) -> No
             assert ("Usage: " in answer) == (known and not forgotten), f"{verb} {name}"
 
 
-@pytest.mark.parametrize(("name", "without", "having"), _rows("cellcli_release_changes.tsv"))
+@every(_rows("cellcli_release_changes.tsv"))
 def test_objects_came_when_the_reference_says(name: str, without: str, having: str) -> None:
     """The last release profile without an object refuses DESCRIBE, the first with it answers."""
     assert "CELL-01504" in _bench(without).e(f"describe {name}")
@@ -89,8 +90,7 @@ def test_the_command_line_is_the_releases(release: str, options: list[str], acce
     assert answer.startswith("Usage:") != accepted
 
 
-@pytest.mark.parametrize(
-    ("release", "statement", "accepted"),
+@every(
     [
         ("22.1", "alter cell startup services egs", False),
         ("19.3", "alter metricdefinition FC_BY_DIRTY fineGrained=enabled", False),
@@ -130,7 +130,7 @@ def test_the_command_line_is_the_releases(release: str, options: list[str], acce
         ("24.1", "create celldisk ((name=a, lun=0_1), (name=b, lun=0_2))", True),
         ("24.1", "create celldisk ((lun=0_1))", False),
         ("24.1", "create celldisk ((name=a, lun=0_1)", False),
-    ],
+    ]
 )
 def test_statements_of_releases(release: str, statement: str, accepted: bool) -> None:
     """A statement is a syntax error on the releases that do not know it, and on no others."""

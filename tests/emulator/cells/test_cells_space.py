@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from exacell.core.units import parse_size
 from exacell.emulator.profiles import models
+from tests.support.every import every
 
 UNIT = 16 << 20
 GIB = 1 << 30
@@ -68,8 +69,7 @@ def test_a_cache_is_shared_evenly_in_whole_units(asked: str, a_disk: int, free: 
     assert bench.values("list celldisk attributes freeSpace where diskType=flashdisk") == [[free]] * 16
 
 
-@pytest.mark.parametrize(
-    ("statement", "code"),
+@every(
     [
         ("create flashcache all size=9t", "CELL-02909: Flash cache cannot have size 9T: at most 364.75G"),
         ("create flashcache all size=255m", "CELL-02910: Flash cache cannot have size 255M: the minimum is 256M."),
@@ -85,7 +85,7 @@ def test_a_cache_is_shared_evenly_in_whole_units(asked: str, a_disk: int, free: 
         (f"create griddisk {'a' * 31} celldisk=CD_02_exa1cel01", "CELL-02919"),
         ("create griddisk 'a b' celldisk=CD_02_exa1cel01", "CELL-02919"),
         ("create griddisk DATA_CD_00_exa1cel02 celldisk=CD_02_exa1cel01", "CELL-02905"),
-    ],
+    ]
 )
 def test_what_does_not_fit_is_refused_and_changes_nothing(statement: str, code: str) -> None:
     """Sizes, names and attributes outside the rules are refused and leave the cell as it was."""

@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tests.support.judging.sandbox import as_nobody
@@ -169,28 +169,39 @@ def _faults(row: str, call: str, words: str, result: str, own: set[str]) -> Iter
             yield f"{call} to {named[1]}"
         if call == "bind" and not named and "AF_NETLINK" not in words and row not in SOCKETS:
             yield f"bind {words}"
-    elif call in ("kill", "tkill", "tgkill"):
-        if not words.rstrip().endswith(", 0") and words.split(",")[0].split("<")[0] not in own:
-            yield f"{call} {words}"
-    elif call == "execve":
-        started = os.path.basename(path)
-        if result.startswith("0") and started not in ("sh", "dash", "bash", *_words(row)):
-            allowed = STARTED.get(row, "")
-            if not allowed or not re.fullmatch(allowed, started):
-                yield f"starts {path}"
-    elif call == "syslog":
-        if not _READING_SYSLOG.search(words):
-            yield f"syslog {words}"
-    elif call in ("shmctl", "msgctl", "semctl"):
-        if re.search(r"IPC_SET|IPC_RMID|SET(ALL|VAL)|LOCK", words):
-            yield f"{call} {words}"
-    elif call in ("adjtimex", "clock_adjtime"):
-        if not re.search(r"modes=0[,}]", words):
-            yield f"{call} {words}"
     elif call == "mkdir" and re.fullmatch(MAKES.get(row, "(?!)"), path):
         return
+    elif call in _JUDGED:
+        if not _JUDGED[call](row, words, path, result, own):
+            yield f"starts {path}" if call == "execve" else f"{call} {words}"
     elif not re.fullmatch(WRITES.get(row, "(?!)"), path):
         yield f"{call} {words[:200]}"
+
+
+def _own_or_asking(_row: str, words: str, _path: str, _result: str, own: set[str]) -> bool:
+    """Whether a signal is none, or goes to the command's own processes."""
+    return words.rstrip().endswith(", 0") or words.split(",")[0].split("<")[0] in own
+
+
+def _may_start(row: str, _words_given: str, path: str, result: str, _own: set[str]) -> bool:
+    """Whether a program that was started is one that the command starts."""
+    if not result.startswith("0") or os.path.basename(path) in ("sh", "dash", "bash", *_words(row)):
+        return True
+    allowed = STARTED.get(row, "")
+    return bool(allowed and re.fullmatch(allowed, path and os.path.basename(path)))
+
+
+_JUDGED: dict[str, Callable[[str, str, str, str, set[str]], bool]] = {
+    **dict.fromkeys(("kill", "tkill", "tgkill"), _own_or_asking),
+    "execve": _may_start,
+    "syslog": lambda _row, words, *_: bool(_READING_SYSLOG.search(words)),
+    **dict.fromkeys(
+        ("shmctl", "msgctl", "semctl"),
+        lambda _row, words, *_: not re.search(r"IPC_SET|IPC_RMID|SET(ALL|VAL)|LOCK", words),
+    ),
+    **dict.fromkeys(("adjtimex", "clock_adjtime"), lambda _row, words, *_: bool(re.search(r"modes=0[,}]", words))),
+}
+"""Calls, and what says whether one is all right: by the row, its words, the path in them, its result, the own processes."""
 
 
 def _words(row: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Analytic functions, joins that stay small, sub-queries that run once, and X$KFDPARTNER."""
+"""Joins that stay small, sub-queries that run once, and X$KFDPARTNER."""
 
 from __future__ import annotations
 
@@ -6,60 +6,6 @@ from collections.abc import Callable
 
 import pytest
 from asm_lab import Lab
-
-THREE = "(select 1 a, 10 b from dual union all select 1, 20 from dual union all select 2, 5 from dual)"
-
-
-@pytest.mark.parametrize(
-    ("expression", "column"),
-    [
-        ("count(*) over (partition by a)", "2 2 1"),
-        ("count(distinct a) over ()", "2 2 2"),
-        ("sum(b) over (partition by a)", "30 30 5"),
-        ("sum(b) over (order by b)", "15 35 5"),
-        ("max(b) over ()", "20 20 20"),
-        ("row_number() over (order by b desc)", "2 1 3"),
-        ("rank() over (order by a)", "1 1 3"),
-        ("dense_rank() over (order by a)", "1 1 2"),
-        ("lag(b, 1, 0) over (order by b)", "5 10 0"),
-        ("lead(b) over (partition by a order by b)", "20 - -"),
-        ("first_value(b) over (partition by a order by b)", "10 10 5"),
-        ("last_value(b) over (order by b)", "10 20 5"),
-        ("b - lag(b, 1, b) over (order by b)", "5 10 0"),
-        ("round(100 * ratio_to_report(b) over ())", "29 57 14"),
-    ],
-)
-def test_analytic_functions(lab: Lab, expression: str, column: str) -> None:
-    """Each function sees its partition in its order, whatever the order of the rows."""
-    query = f"select b, nvl(to_char({expression}), '-') from {THREE}"
-    rows = [line.split() for line in lab.rows(query)]
-    assert [row[1] for row in sorted(rows, key=lambda row: ["10", "20", "5"].index(row[0]))] == column.split()
-
-
-def test_over_groups(lab: Lab) -> None:
-    """An analytic function over group functions sees the groups."""
-    assert [line.split() for line in lab.rows(f"select a, sum(sum(b)) over () from {THREE} group by a order by a")] == [
-        ["1", "35"],
-        ["2", "35"],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("query", "code"),
-    [
-        ("select * from v$asm_disk where rank() over (order by path) = 1", 30483),
-        ("select rank() from dual", 30484),
-        ("select rank() over () from dual", 30485),
-        ("select lag(dummy) over (partition by dummy) from dual", 30485),
-        ("select upper(dummy) over () from dual", 904),
-        ("select rank(dummy) over (order by dummy) from dual", 909),
-        ("select count(*) over from dual", 30484),
-        ("select sum(x) over (partition by dummy) from dual", 904),
-    ],
-)
-def test_refusals(lab: Lab, query: str, code: int) -> None:
-    """Wrong uses give Oracle's codes."""
-    assert lab.sql(f"{query};\n").codes == [code]
 
 
 def test_joins_of_many_views_are_possible(lab: Lab) -> None:

@@ -1,0 +1,91 @@
+"""What a database will show once changes are made that were only planned: its records as they will be then. Pure.
+
+A preview plans one line after another, and nothing of it is sent. What a line needs that the lines before it will have done
+counts as done: parameters as they will be set, redo log groups that will be there or gone, tables as flash will cache them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.core.units import MIB
+from exacell.plan.dbchange import AddLog, Change, DropLog, KeepInCache, SetParameter
+
+Records = Mapping[str, Sequence[Mapping[str, Any]]]
+Shown = dict[str, list[dict[str, Any]]]
+
+
+class Foreseen:
+    """The changes of databases that a preview has planned so far.
+
+    Attributes:
+        moved: cells, hosts and nodes on which it takes back a change, so that what older changes left there is not there now.
+    """
+
+    def __init__(self) -> None:
+        self._changes: dict[str, list[Change]] = {}
+        self.moved: set[str] = set()
+
+    def note(self, database: str, change: Change) -> None:
+        """Count a change as made from now on."""
+        self._changes.setdefault(database.upper(), []).append(change)
+
+    def of(self, database: str, records: Records) -> Shown:
+        """Return the records of a database as they will be."""
+        shown = {name: [dict(row) for row in rows] for name, rows in records.items()}
+        for change in self._changes.get(database.upper(), ()):
+            _apply(shown, change)
+        return shown
+
+
+def _apply(shown: Shown, change: Change) -> None:
+    match change:
+        case SetParameter():
+            _set(shown.get("db.parameter", []), change)
+        case KeepInCache():
+            for row in shown.get(f"db.{change.kind.lower()}", []):
+                if (row["owner"], row["name"]) == (change.owner, change.name):
+                    row["cache"] = change.value
+        case AddLog():
+            _add(shown, change)
+        case DropLog() if "db.log" in shown:
+            shown["db.log"] = [row for row in shown["db.log"] if int(row["name"]) != change.group]
+
+
+def _set(rows: Sequence[dict[str, Any]], change: SetParameter) -> None:
+    own = [row for row in rows if row["parameter"] == change.name]
+    for row in own:
+        every = change.sid == "*"
+        same = str(row["sid"]).lower() == change.sid.lower()
+        if change.scope in ("MEMORY", "BOTH") and row["sid"] != "*" and (every or same):
+            row["memory"] = change.value
+        if change.scope in ("SPFILE", "BOTH") and same:
+            row["spfile"] = change.value
+
+
+def _add(shown: Shown, change: AddLog) -> None:
+    """Add a group with what the statement says of it, and what it takes from the others where it says nothing."""
+    if "db.log" not in shown:
+        return
+    logs, instances = shown["db.log"], shown.get("db.instance", [])
+    groups = {str(row["name"]): row for row in shown.get("db.diskgroup", [])}
+    thread = change.thread or (int(instances[0]["thread"]) if instances else 1)
+    like = [row for row in logs if row["thread"] == thread and row["type"] == "log"] or logs
+    targets = change.targets or (tuple(like[0]["diskgroups"]) if like else ())
+    size = change.size if change.size is not None else max((int(row["bytes"]) for row in like), default=0)
+    sectors = [int(groups[name]["sectorSize"]) for name in targets if name in groups]
+    for name in targets:
+        if name in groups:
+            groups[name]["usableMb"] -= -(-size // MIB)
+    logs.append(
+        {
+            "name": str(change.group or 1 + max((int(row["name"]) for row in logs), default=0)),
+            "type": "standby" if change.standby else "log",
+            "thread": thread,
+            "bytes": size,
+            "blockSize": change.block_size or (sectors[0] if sectors else 512),
+            "status": "UNUSED" if not change.standby else "UNASSIGNED",
+            "diskgroups": targets,
+        }
+    )
