@@ -14,7 +14,7 @@ from exacell.core.paths import (
     Home,
     ensure_dir,
 )
-from exacell.core.racks import named_cells, parse_cellip, parse_group_file, which_rack
+from exacell.core.racks import Nearby, named_cells, parse_cellip, parse_group_file, which_rack
 from exacell.output.console import SilentConsole
 from exacell.session.services import Services
 from exacell.session.state import Options, Session
@@ -229,7 +229,7 @@ def test_settings_at_the_prompt() -> None:
             Settings().with_value(name, value)
 
 
-NOWHERE = {"cellip_path": Path("/nonexistent/cellip.ora"), "cell_group_path": Path("/nonexistent/cell_group")}
+NOWHERE = {"nearby": Nearby(cellip=Path("/nonexistent/cellip.ora"), cell_group=Path("/nonexistent/cell_group"))}
 
 
 def config(default: str = "") -> Config:
@@ -312,7 +312,7 @@ def test_a_nodes_files_may_name_a_configured_rack(tmp_path: Path) -> None:
     """It should take the configured rack whose cells a database node's file names, and refuse a part of one."""
     group = tmp_path / "cell_group"
     group.write_text("t1cel02\nt1cel01\nt1cel03\n")
-    where = {"cellip_path": NOWHERE["cellip_path"], "cell_group_path": group}
+    where = {"nearby": replace(NOWHERE["nearby"], cell_group=group)}
     assert which_rack(real(), env={}, **where).name == "t1"
     group.write_text("t1cel02\n")
     with pytest.raises(ConfigError, match="names t1cel02, which is not all of rack t1") as caught:
@@ -332,9 +332,9 @@ def test_found_on_a_database_node(tmp_path: Path) -> None:
     """It should fall back to cellip.ora, then to ~/cell_group."""
     cellip, group = tmp_path / "cellip.ora", tmp_path / "cell_group"
     group.write_text("cel01\n")
-    assert which_rack(Config(), env={"HOME": str(tmp_path)}, cellip_path=cellip).cells == ("cel01",)
+    assert which_rack(Config(), env={"HOME": str(tmp_path)}, nearby=Nearby(cellip=cellip)).cells == ("cel01",)
     cellip.write_text('cell="192.168.10.3"\ncell="192.168.10.5;192.168.10.6"\n')
-    rack = which_rack(Config(), env={}, cellip_path=cellip, cell_group_path=group)
+    rack = which_rack(Config(), env={}, nearby=Nearby(cellip=cellip, cell_group=group))
     assert (rack.cells, rack.source) == (("192.168.10.3", "192.168.10.5"), str(cellip))
 
 

@@ -110,8 +110,8 @@ _KEPT = re.compile(rf"""["'\\]*(?:\*|\*\*\*|{WORD})["'\\]*""")
 def without(text: str, told: str) -> str:
     """Return what is said about a text, without the secrets that stand in that."""
     found = {text[start:end].strip("\\\"'") for start, end in all_places(text)}
-    # Of USER:PASSWORD a message may name a part.
-    found |= {part for secret in found for part in re.split(r"[:%\s\"']+", secret)[1:] if len(part) > 3}
+    # Of USER:PASSWORD, or USER,PASSWORD, a message may name a part.
+    found |= {part for secret in found for part in re.split(r"[:%,\s\"']+", secret)[1:] if len(part) > 3}
     for secret in sorted(filter(None, found), key=len, reverse=True):
         told = told.replace(secret, MASK)
     return told

@@ -17,6 +17,7 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.change.clocks import against_clocks
 from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
+from exacell.change.following import Times
 from exacell.change.outcomes import (
     ended_records,
     idle_columns,
@@ -335,10 +336,12 @@ def _run(
         asm=sql_targets(session, services, clusters),
         journal=services.journal,
         console=services.console,
-        poll=rack.poll,
-        write_timeout=session.settings.write_timeout,
-        read_timeout=rack.command_timeout or session.settings.timeout,
-        cancel=session.interrupted,
+        times=Times(
+            poll=rack.poll,
+            cancel=session.interrupted,
+            write_timeout=session.settings.write_timeout,
+            read_timeout=rack.command_timeout or session.settings.timeout,
+        ),
         begun=lock.tell,
         permit=lock.still_mine,
     )

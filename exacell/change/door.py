@@ -8,7 +8,7 @@ from exacell.cellcli.secrets import without
 from exacell.core.config import RackConfig
 from exacell.core.errors import ConfigError, JournalError, RefusedError
 from exacell.core.racks import NoRackError
-from exacell.core.values import replace
+from exacell.core.values import dataclass, replace
 from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
 from exacell.journal.record import Row
@@ -57,42 +57,51 @@ def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
     return replace(door, rack=owner.named, production=True, read_only=door.read_only or closed)
 
 
-def refuse_unread(
-    session: Session,
-    services: Services,
-    request: Request,
-    unread: Sequence[str],
-    *,
-    statement: str,
-    flags: Mapping[str, Value],
-    accept: str,
-    where: str = "",
-    undone: str = "nothing was sent",
-    instead: str = "",
-    named: bool = False,
-    targets: Sequence[str] | None = None,
-) -> None:
-    """Return when unread work may go on here; journal that it was refused otherwise.
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What is to be done of which exacell reads only a part.
 
-    Args:
-        targets: what it goes to; None for this machine.
+    Attributes:
         statement: as it was given.
         flags: the statement's: whether it was accepted, and why it is done.
-        accept: how to accept it.
+        accept: how to accept it, where that helps.
+        where: the cells that it goes to, for messages.
+        undone: what did not happen when it is refused.
+        instead: the way to do it in exacell, or elsewhere.
         named: the rack's configuration names the programs that are not read, so that production alone is no reason.
+        targets: what it goes to; None for this machine.
+    """
+
+    statement: str
+    flags: Mapping[str, Value]
+    accept: str
+    where: str = ""
+    undone: str = "nothing was sent"
+    instead: str = ""
+    named: bool = False
+    targets: Sequence[str] | None = None
+
+
+def refuse_unread(session: Session, services: Services, request: Request, unread: Sequence[str], work: Work) -> None:
+    """Return when unread work may go on here; journal that it was refused otherwise.
 
     Raises:
         RefusedError: the rack is read-only or in production, or nobody accepted it.
     """
     if not unread:
         return
-    door = door_of(session, targets)
-    refusal = (replace(door, production=False) if named else door).refusal(
-        unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
+    door = door_of(session, work.targets)
+    refusal = (replace(door, production=False) if work.named else door).refusal(
+        unread,
+        accepted=bool(work.flags.get("accept-opaque")),
+        where=work.where,
+        undone=work.undone,
+        accept=work.accept,
+        instead=work.instead,
     )
     if refusal is None:
         return
-    journal_refusal(session, services, request, refusal, unread, statement=statement, flags=flags)
+    journal_refusal(session, services, request, refusal, unread, statement=work.statement, flags=work.flags)
     raise refusal
 
 

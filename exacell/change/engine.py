@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from time import monotonic, time
 from types import MappingProxyType
 
 from exacell.change.clocks import held_back
-from exacell.change.following import Board, Follower, Pause
+from exacell.change.following import Board, Follower, Times
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
 from exacell.change.probe import Prober, seen, upon, upon_asm
@@ -32,7 +31,7 @@ from exacell.change.running import (
     phrase,
     told_late,
 )
-from exacell.core.background import unless_interrupted, uptime
+from exacell.core.background import unless_interrupted
 from exacell.core.errors import (
     BrokenOffError,
     ExitCode,
@@ -70,24 +69,13 @@ LOOKS = 3
 """So often cells that take longer than that to answer are looked at."""
 
 
-def wait_or_event(event: threading.Event, seconds: float) -> bool:
-    """Return whether the event was set before so many seconds had passed."""
-    return event.wait(seconds)
-
-
 class Engine:
     """Runs plans on one rack.
 
     Args:
-        poll: seconds between two looks at something that takes time.
-        write_timeout: seconds one changing statement may take on a cell or in ASM.
-        read_timeout: seconds that a look between two waves may take.
-        pause: waits so many seconds, or until the event is set; an argument so that tests need no clock.
+        times: how long it waits, and by which clocks.
         begun: told the number of the change once it has one.
         permit: asked right before statements leave; says why they must not, empty when they may.
-        clock: seconds, for limits.
-        passing: seconds that pass also while the host sleeps or the process is stopped.
-        wall: this host's time, epoch seconds.
     """
 
     def __init__(
@@ -98,35 +86,25 @@ class Engine:
         asm: Mapping[str, AsmClient | DatabaseClient],
         journal: Journal,
         console: Console,
-        poll: float,
-        write_timeout: float,
-        cancel: threading.Event,
-        pause: Pause = wait_or_event,
-        clock: Callable[[], float] = monotonic,
+        times: Times,
         begun: Callable[[int], None] = lambda change: None,
         permit: Callable[[], str] = str,
-        passing: Callable[[], float] = uptime,
-        read_timeout: float = 60.0,
-        wall: Callable[[], float] = time,
     ) -> None:
         self._rack = rack
         self._fleet = fleet
         self._asm = asm
         self._journal = journal
         self._console = console
-        self._write_timeout = write_timeout
-        self._cancel = cancel
+        self._write_timeout = times.write_timeout
+        self._cancel = times.cancel
         self._begun = begun
         self._permit = permit
-        self._read_timeout = read_timeout
-        self._passing = passing
+        self._read_timeout = times.read_timeout
+        self._passing = times.passing
         self._prober = Prober(fleet, asm)
-        self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
-        self._gatekeeper = Gatekeeper(
-            fleet, {name: client for name, client in asm.items() if isinstance(client, AsmClient)}, console, poll=poll,
-            cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout,
-            wall=wall, passing=passing,
-        )  # fmt: skip
+        self._follower = Follower(fleet, times)
+        clients = {name: client for name, client in asm.items() if isinstance(client, AsmClient)}
+        self._gatekeeper = Gatekeeper(fleet, clients, console, times)
 
     def run(
         self,

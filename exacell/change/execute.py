@@ -73,7 +73,7 @@ def _refuse_on_hosts(session: Session, line: Line) -> None:
     raise StatementError(
         f"{what} is for cells, but {fold(session.selection.hosts)} "
         f"{'is a host' if len(session.selection.hosts) == 1 else 'are hosts'}; nothing was sent",
-        hint=f"hosts take {taken} and, where DBMCLI is, list dbserver and other lists of its own",
+        hint=f"hosts take {taken}; hosts with DBMCLI also `list dbserver` and its other lists",
     )
 
 

@@ -312,8 +312,7 @@ class _Conduct:
         Raises:
             RefusedError: it has been disturbed too often.
         """
-        kept = tuple(each for each in self.experiment.runs if each.group != (run.block, run.pair))
-        self.experiment = replace(self.experiment, runs=kept)
+        self.experiment = self.experiment.without((run.block, run.pair))
         self._pause(pause)
         where = f"block {run.block}" if run.block else f"A/A pair {run.pair}"
         self._console.say(

@@ -9,12 +9,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 
 from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
-from exacell.core.background import unless_interrupted
+from exacell.core.background import unless_interrupted, uptime
 from exacell.core.units import format_duration
+from exacell.core.values import dataclass
 from exacell.output.console import Console, Progress
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
@@ -113,29 +114,45 @@ Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]], threading.Event | 
 """Returns per target which checks fail; who sets the event does not wait for targets that keep silent."""
 
 
-class Follower:
-    """Looks again and again until what was begun has ended.
+def wait_or_event(event: threading.Event, seconds: float) -> bool:
+    """Return whether the event was set before so many seconds had passed."""
+    return event.wait(seconds)
 
-    Args:
+
+@dataclass(frozen=True, kw_only=True)
+class Times:
+    """How long a change waits, and by which clocks; arguments, so that tests need none.
+
+    Attributes:
         poll: seconds between two looks.
+        cancel: set by the user who does not wait any longer.
+        write_timeout: seconds that a statement which changes something has for its answer.
+        read_timeout: seconds that a look may take when there is time enough.
         pause: waits so many seconds, or until the event is set.
         clock: seconds, for limits.
+        passing: seconds that pass whatever the host's time is set to, also while it sleeps or the process is stopped.
+        wall: this host's time, epoch seconds.
     """
 
-    def __init__(
-        self,
-        fleet: Fleet,
-        *,
-        poll: float,
-        cancel: threading.Event,
-        pause: Pause,
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
+    poll: float
+    cancel: threading.Event
+    write_timeout: float = 900.0
+    read_timeout: float = 60.0
+    pause: Pause = wait_or_event
+    clock: Callable[[], float] = monotonic
+    passing: Callable[[], float] = uptime
+    wall: Callable[[], float] = time
+
+
+class Follower:
+    """Looks again and again until what was begun has ended."""
+
+    def __init__(self, fleet: Fleet, times: Times) -> None:
         self._fleet = fleet
-        self._poll = poll
-        self._cancel = cancel
-        self._pause = pause
-        self._clock = clock
+        self._poll = times.poll
+        self._cancel = times.cancel
+        self._pause = times.pause
+        self._clock = times.clock
 
     def flushes(self, steps: Sequence[Step], board: Board, report: Report) -> dict[str, StepResult]:
         """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
-from time import monotonic, time
 
-from exacell.change.following import Board, Pause
-from exacell.core.background import unless_interrupted, uptime
+from exacell.change.following import Board, Times
+from exacell.core.background import unless_interrupted
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError
 from exacell.core.units import counted, format_duration
@@ -50,41 +48,19 @@ class Passage:
 
 
 class Gatekeeper:
-    """Lets waves pass.
+    """Lets waves pass."""
 
-    Args:
-        poll: seconds between two looks.
-        pause: waits so many seconds, or until the event is set.
-        clock: seconds, for limits.
-        read_timeout: seconds that a look may take when there is time enough.
-        wall: this host's time, epoch seconds.
-        passing: seconds that pass whatever the host's time is set to, also while it sleeps.
-    """
-
-    def __init__(
-        self,
-        fleet: Fleet,
-        asm: Mapping[str, AsmClient],
-        console: Console,
-        *,
-        poll: float,
-        cancel: threading.Event,
-        pause: Pause,
-        clock: Callable[[], float] = monotonic,
-        read_timeout: float = 60.0,
-        wall: Callable[[], float] = time,
-        passing: Callable[[], float] = uptime,
-    ) -> None:
+    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient], console: Console, times: Times) -> None:
         self._fleet = fleet
         self._asm = asm
         self._console = console
-        self._poll = poll
-        self._cancel = cancel
-        self._pause = pause
-        self._clock = clock
-        self._read_timeout = read_timeout
-        self._wall = wall
-        self._passing = passing
+        self._poll = times.poll
+        self._cancel = times.cancel
+        self._pause = times.pause
+        self._clock = times.clock
+        self._read_timeout = times.read_timeout
+        self._wall = times.wall
+        self._passing = times.passing
         self._last = (float("inf"), float("inf"))
 
     def close_at(self, moment: str) -> None:

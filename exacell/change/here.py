@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.change.door import door_of, journal_accepted, refuse_unread
+from exacell.change.door import Work, door_of, journal_accepted, refuse_unread
 from exacell.core.errors import JournalError
 from exacell.core.paths import at_home
 from exacell.language.line import with_call_flags
@@ -37,19 +37,12 @@ def pass_programs(
     services: Services,
     request: Request,
     unread: Sequence[str],
-    *,
-    statement: str,
-    flags: Mapping[str, Value],
-    accept: str,
-    instead: str = "",
-    undone: str = "nothing was run",
+    work: Work,
 ) -> None:
     """Return when programs of this machine that exacell does not read may be started; that is journalled before they are.
 
     Args:
         unread: a phrase for each; without any nothing is journalled.
-        accept: how to accept them, where that helps.
-        instead: the way to do it in exacell, or elsewhere.
 
     Raises:
         RefusedError: the line stands in a file, or -m was given, or the rack is a production rack, and the door does not let
@@ -59,16 +52,14 @@ def pass_programs(
     if not unread:
         return
     if held(session, request):
-        refuse_unread(
-            session, services, request, unread, statement=statement, flags=flags, accept=accept, undone=undone, instead=instead
-        )  # fmt: skip
-        if not flags.get("dry-run"):
-            journal_accepted(session, services, request, unread, statement=statement, flags=flags)
+        refuse_unread(session, services, request, unread, work)
+        if not work.flags.get("dry-run"):
+            journal_accepted(session, services, request, unread, statement=work.statement, flags=work.flags)
         return
-    if flags.get("dry-run"):
+    if work.flags.get("dry-run"):
         return
     try:
-        journal_accepted(session, services, request, unread, statement=statement, flags=flags)
+        journal_accepted(session, services, request, unread, statement=work.statement, flags=work.flags)
     except JournalError as error:  # What is typed runs as it would without exacell.
         services.console.say(f"this could not be journalled: {error.message}")
 
@@ -85,11 +76,12 @@ def pass_pager(session: Session, services: Services, request: Request, call: Cal
     command = call.text_arg("value")
     if command.lower() in (*OFF, *ON):
         return
-    pass_programs(
-        session, services, request, filter_findings(command).unseen, statement=call.text,
+    work = Work(
+        statement=call.text,
         flags=session.options.over(call.flags), accept="--accept-opaque before the file allows it", undone="nothing was set",
         instead="set pager on" if held(session, request) else "",
     )  # fmt: skip
+    pass_programs(session, services, request, filter_findings(command).unseen, work)
 
 
 def note_config(session: Session, services: Services, name: str) -> None:
@@ -104,15 +96,8 @@ def note_config(session: Session, services: Services, name: str) -> None:
     if session.options.monitor or (rack is not None and rack.production):
         return
     named = programs_named(SshConfigFiles.read(at_home(name)))
-    pass_programs(
-        session,
-        services,
-        Request(typed=True),
-        named,
-        statement=f"--ssh-config {name}",
-        flags=session.options.flags,
-        accept="",
-    )
+    work = Work(statement=f"--ssh-config {name}", flags=session.options.flags, accept="", undone="nothing was run")
+    pass_programs(session, services, Request(typed=True), named, work)
 
 
 def refuse_replacing(session: Session, way: str, name: str) -> None:
@@ -174,8 +159,12 @@ def pass_loads(
         services.recognition.recognise(session.chosen())
     door = door_of(session)
     if unread and (door.monitor or door.production):
-        refuse_unread(
-            session, services, request, unread, statement=statement, flags={**flags, "accept-opaque": True}, accept="",
-            undone="nothing was run", instead="" if request.typed else "type that run yourself, with its load",
+        work = Work(
+            statement=statement,
+            flags={**flags, "accept-opaque": True},
+            accept="",
+            undone="nothing was run",
+            instead="" if request.typed else "type that run yourself, with its load",
             named=request.typed,
-        )  # fmt: skip
+        )
+        refuse_unread(session, services, request, unread, work)

@@ -229,7 +229,7 @@ def make_ready(
     recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
     if recipe.name in within.names:
         raise RecipeError(
-            f"recipe {recipe.name} runs itself: {' → '.join((*within.names, recipe.name))}",
+            f"recipe {recipe.name} calls itself: {' → '.join((*within.names, recipe.name))}",
             hint="remove one of these lines",
         )
     values = values_of(recipe, given)

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from exacell.change.changing import asked
-from exacell.change.engine import wait_or_event
 from exacell.change.execute import for_hosts
+from exacell.change.following import Times
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
@@ -254,10 +254,11 @@ def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *,
         RecipeError: the gate stayed closed.
     """
     rack = session.need_rack()
-    keeper = Gatekeeper(
-        services.fleet, {name: services.asm(name) for name in rack.asm}, services.console, poll=rack.poll,
-        cancel=session.interrupted, pause=wait_or_event, read_timeout=rack.command_timeout or session.settings.timeout,
-    )  # fmt: skip
+    times = Times(
+        poll=rack.poll, cancel=session.interrupted, read_timeout=rack.command_timeout or session.settings.timeout
+    )
+    asm = {name: services.asm(name) for name in rack.asm}
+    keeper = Gatekeeper(services.fleet, asm, services.console, times)
     keeper.close_at(turns.not_after)
     rolling = Rolling(
         waves=wave.all, pause=turns.pause or 0.0, ask=turns.ask, others=rack.cells, clusters=tuple(rack.asm),

@@ -11,7 +11,7 @@ from exacell.care.examination import Check
 from exacell.care.health import Level
 from exacell.change.racklock import LockedError, lock_of
 from exacell.core.background import Meanwhile
-from exacell.core.config import RackConfig
+from exacell.core.config import RackConfig, load
 from exacell.core.errors import ConfigError, ExacellError, ExitCode
 from exacell.core.paths import at_home
 from exacell.core.units import counted
@@ -23,6 +23,7 @@ from exacell.session import machine
 from exacell.session.answers import problem_of
 from exacell.session.bundle import pack
 from exacell.session.given import Request, Services, Session
+from exacell.session.written import places
 from exacell.transport.base import Reply, Request as Command, Role, State
 
 _CELL = "list cell attributes name, releaseVersion"
@@ -63,6 +64,17 @@ def doctor(session: Session, services: Services, request: Request, call: Call) -
         records=rows, columns=_COLUMNS, data=True, draw=draw, notes=notes,
         exit_code=ExitCode.FAILED if failed else ExitCode.DONE,
     )  # fmt: skip
+
+
+def files(session: Session, call: Call) -> Result:
+    """Return one record per place, whether or not something is there: ``bytes`` is null where nothing is."""
+    racks = load(session.home, session.env).racks.values()
+    rows = [
+        {"cell": None, "path": str(place.path), "bytes": place.size, "what": place.what, "lost": place.lost or None}
+        for place in places(session.home, [lock_of(rack, session.home.state_dir).path for rack in racks])
+    ]
+    columns = (Column("path"), Column("bytes", "size"), Column("what"), Column("lost", title="lost without it"))
+    return Result(records=rows, columns=columns, data=True)
 
 
 def _summary(checks: Sequence[Check]) -> str:

@@ -12,7 +12,7 @@ from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES, Keeping, keeps_failgroup
 from exacell.plan.model import Planned
-from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.griddisk import members, release_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 from exacell.session.factreading import headers_if_needed, read_facts
@@ -95,14 +95,16 @@ def carve(session: Session, services: Services, request: Request, call: Call) ->
     plan = carve_plan(
         session.need_rack().name,
         facts,
-        prefix=call.text_arg("prefix"),
-        media=call.text_arg("media"),
-        each=call.int_arg("size"),
-        usable=usable,
-        keeping=keeping,
+        Carving(
+            prefix=call.text_arg("prefix"),
+            media=call.text_arg("media"),
+            each=call.int_arg("size"),
+            usable=usable,
+            keeping=keeping,
+            groups=groups,
+            available_to=call.text_arg("availableTo") or None,
+        ),
         statement=call.text,
-        groups=groups,
-        available_to=call.text_arg("availableTo") or None,
     )
     return Planned(plan, facts)
 

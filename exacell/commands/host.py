@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from exacell.change.clocks import refuse_absences
-from exacell.change.door import current_rack, door_of, refuse_unread
+from exacell.change.door import Work, current_rack, door_of, refuse_unread
 from exacell.change.here import held, pass_programs, refuse_replacing
 from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (
@@ -78,10 +78,11 @@ def judged(
     findings = command_findings(text)
     _refuse_changes(text, findings)
     accept = "`run … --accept-opaque` allows it" if request.origin else "host --accept-opaque … runs it without a guard"
-    refuse_unread(
-        session, services, request, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
-        instead=findings.instead, named=text in request.loads,
+    work = Work(
+        statement=statement, flags=flags, accept=accept, undone="nothing was run", instead=findings.instead,
+        named=text in request.loads,
     )  # fmt: skip
+    refuse_unread(session, services, request, findings.unread, work)
     refuse_absences(session, services, request, findings.absences, statement=f"host {text}", beside=True)
     return findings
 
@@ -111,11 +112,11 @@ def pass_here(session: Session, services: Services, request: Request, line: Line
     if line.shell and closed:
         judged(session, services, request, line.shell, flags, statement=text)
         return with_call_flags(f"host -- {line.shell}", flags)
-    pass_programs(
-        session, services, request, unread, statement=text, flags=flags, accept="--accept-opaque before the "
-                                                                                "file allows it",
+    work = Work(
+        statement=text, flags=flags, accept="--accept-opaque before the file allows it", undone="nothing was run",
         instead=_ELSEWHERE if closed and door_of(session).production else "",
     )  # fmt: skip
+    pass_programs(session, services, request, unread, work)
     if flags.get("dry-run") and ((unread and closed) or (line.redirect and not request.typed)):
         services.console.say(f"-n: {f'| {line.pipe}' if line.pipe else f'> {line.redirect}'} was not run")
         return replace(line, pipe="", redirect="")

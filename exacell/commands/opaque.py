@@ -26,7 +26,7 @@ from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.detached import begin, follow, keep_output, still_there
-from exacell.change.door import refuse_unread
+from exacell.change.door import Work, refuse_unread
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
 from exacell.commands.diskgroup import asm_change
@@ -35,6 +35,7 @@ from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.formats import AS_PRINTED
 from exacell.core.paths import at_home
 from exacell.core.units import counted
+from exacell.core.values import dataclass
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
@@ -95,7 +96,7 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
             "each cell, and checks that the group can be mounted; nothing was sent",
             hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
         )
-    return _change(session, services, request, call, sql, unread, asm=name)
+    return _change(session, services, request, call, sql, unread, _Instance(asm=name))
 
 
 def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
@@ -127,7 +128,7 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
             request.foreseen.note(database, change)
         return Planned(found)
     if unread is not None:
-        return _change(session, services, request, call, sql, unread, database=database, user=user)
+        return _change(session, services, request, call, sql, unread, _Instance(database=database, user=user))
     with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
         node, rows = query_database(session, services, database, sql, user=user)
     return _rows(node, rows)
@@ -182,23 +183,29 @@ def _accepted(
     """
     session.need_rack()
     flags = session.options.over(call.flags)
-    refuse_unread(
-        session,
-        services,
-        request,
-        [f"{unread.sign}: {unread.why} (in '{_shown(what)}')"],
+    work = Work(
         statement=call.text,
         flags=flags,
         accept="--accept-opaque sends it as it is, without a guard",
         instead=unread.instead,
         targets=targets,
     )
+    refuse_unread(session, services, request, [f"{unread.sign}: {unread.why} (in '{_shown(what)}')"], work)
     return flags
 
 
 def _shown(sql: str) -> str:
     """Return the beginning of a statement, as messages show it."""
     return sql if len(sql) <= 60 else f"{sql[:57]}..."
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Instance:
+    """Where a change in SQL goes: an ASM cluster, or a database, whose ``user`` of the operating system runs SQL*Plus."""
+
+    asm: str = ""
+    database: str = ""
+    user: str = "oracle"
 
 
 def _change(
@@ -208,19 +215,16 @@ def _change(
     call: Call,
     sql: str,
     unread: UnreadError,
-    *,
-    asm: str = "",
-    database: str = "",
-    user: str = "oracle",
+    instance: _Instance,
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     flags = _accepted(session, services, request, call, sql, unread)
     refuse_losses(sql[:60], asm_losses(sql), accepted_loss(session.options.over(call.flags)))
     refuse_absences(session, services, request, absences_in(sql), statement=call.text, beside=True)
-    asked = change_request(session, services, asm=asm, database=database, sql=sql, user=user)
+    asked = change_request(session, services, asm=instance.asm, database=instance.database, sql=sql, user=instance.user)
     services.recognition.recognise([asked.target])
     _accepted(session, services, request, call, sql, unread, targets=[asked.target])
-    where = f"{database or 'ASM'} on {asked.target}"
+    where = f"{instance.database or 'ASM'} on {asked.target}"
     services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
@@ -285,13 +289,13 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
                 unread=[*other, *said],
                 instead=findings.instead or _ALLOWING,
             )
-        return _work(session, services, request, call, findings, (step,), flags, named=unnamed == [])
+        return _work(session, services, request, call, findings, (step,), flags, _Known(named=unnamed == []))
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     change = single_change(text)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
-    return _work(session, services, request, call, findings, (step,), flags, single=bare)
+    return _work(session, services, request, call, findings, (step,), flags, _Known(single=bare))
 
 
 _ALLOWING = (
@@ -355,6 +359,22 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
     return _work(session, services, request, call, findings, (step,), flags)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What is known of a command beside its text.
+
+    Attributes:
+        single: it is one command that also restricted logins may run.
+        named: the configuration of the hosts names what is not read.
+    """
+
+    single: bool = False
+    named: bool = False
+
+
+_UNKNOWN = _Known()
+
+
 def _work(
     session: Session,
     services: Services,
@@ -363,15 +383,13 @@ def _work(
     findings: Findings,
     steps: Sequence[Step],
     flags: Mapping[str, Value],
-    *,
-    single: bool = False,
-    named: bool = False,
+    known: _Known = _UNKNOWN,
 ) -> Result:
     """Judge, confirm, journal and do the work on every selected cell or host at a time; return what became of it.
 
     Args:
-        single: it is one command that also restricted logins may run.
-        named: the configuration of the hosts names what is not read.
+        flags: the statement's, with those that stand among its words.
+        known: what is known of the command beside its text.
     """
     name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
@@ -382,14 +400,14 @@ def _work(
         refuse_programs(services.transport.capabilities, name)
         if any(step.upload is not None for step in steps):
             refuse_uploads(services.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
-        if not single:
+        if not known.single:
             refuse_restricted(
                 session, services, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], session.cells()
             )
     targets = tuple(target(one) for one in session.targets())
     group = Group(session=session, services=services, request=request, targets=targets, hosts=bool(hosts))
     paired = bool(steps[-1].change)
-    judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired, named=named)
+    judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired, named=known.named)
     if flags.get("dry-run"):
         for plan in judgement.plans:
             services.console.show_plan(plan)

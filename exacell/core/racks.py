@@ -18,6 +18,7 @@ from exacell.core.cellset import CellSet, known_as
 from exacell.core.config import RACK_NAME, Config, RackConfig
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.meant import closest, did_you_mean
+from exacell.core.values import dataclass
 
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\],-]+")
 _WITH_LOGIN = re.compile(rf"(?:[A-Za-z0-9_.-]+@)?{_HOST.pattern}")
@@ -127,6 +128,17 @@ def way_to_a_rack(names: Iterable[str]) -> str:
     return f"connect one of {', '.join(known)}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Nearby:
+    """Files of this host that name cells: ``cellip.ora`` of a database node, and ``cell_group``; None: that in HOME."""
+
+    cellip: Path = CELLIP_PATH
+    cell_group: Path | None = None
+
+
+_NEARBY = Nearby()
+
+
 def which_rack(
     config: Config,
     *,
@@ -134,8 +146,7 @@ def which_rack(
     cells: str | None = None,
     group_file: Path | None = None,
     env: Mapping[str, str] | None = None,
-    cellip_path: Path = CELLIP_PATH,
-    cell_group_path: Path | None = None,
+    nearby: Nearby = _NEARBY,
     login: str | None = None,
     ssh_config: Path | None = None,
 ) -> RackConfig:
@@ -148,6 +159,7 @@ def which_rack(
 
     Args:
         env: EXACELL_RACK and HOME are read from it. Default: the process environment.
+        nearby: the files of this host that name cells.
         login: logs in everywhere on cells, for reads and writes (-l).
         ssh_config: replaces the rack's own (--ssh-config).
 
@@ -161,7 +173,8 @@ def which_rack(
     if found is None and names:
         found = _owner(config, names) or RackConfig(name="cells", cells=names, source="-c/-g")
     if found is None:
-        home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
+        cellip_path = nearby.cellip
+        home_group = nearby.cell_group or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
         found = _found_on_host(config, cellip_path, home_group)
     if found is None:
         raise NoRackError(

@@ -38,6 +38,24 @@ _THROTTLED_SHARE = 0.02
 """Share of requests that pass an overloaded cache by."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What is said of a database's reads.
+
+    Attributes:
+        kept, none: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
+            serves reads, but nothing of it comes in.
+        truth: how many reads a cache of some size serves; None: more the warmer it is.
+    """
+
+    kept: float = 0.0
+    none: float = 0.0
+    truth: Truth | None = None
+
+
+_NOTHING_TOLD = Told()
+
+
 def data_io(
     rng: random.Random,
     cell: Cell,
@@ -47,16 +65,14 @@ def data_io(
     profile: Profile = PROFILES["redo"],
     *,
     around: Around,
-    clauses: tuple[float, float] = (0.0, 0.0),
-    truth: Truth | None = None,
+    told: Told = _NOTHING_TOLD,
 ) -> Filled:
     """Count the reads, writes and scans of data that come with ``redo`` redo writes on one cell.
 
     Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
 
     Args:
-        clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE.
-        truth: how many reads a cache of some size serves; None: more the warmer it is.
+        told: what clauses and planted effects make of the reads.
 
     Returns:
         What comes into the cache, for :func:`cache_fill.fill`.
@@ -66,6 +82,7 @@ def data_io(
     cache = cell.flash_cache
     back = backing(cell)
     scanned, large = round(redo * profile.scanned_mb), round(redo * profile.loaded_mb)
+    clauses, truth = (told.kept, told.none), told.truth
     kept, none = clauses
     network(counters, sent_kb=0, received_kb=large * KIB)
     if cache is None or cache.flush_asked or not cell.iorm.flash_cache_on(database):

@@ -20,6 +20,7 @@ from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.names import cell_address
 from exacell.emulator.profiles import PMEM_SINCE, SHARES_SINCE, XRMEM_SINCE, FlashDisks, HardwareModel, PersistentMemory
+from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
 from exacell.emulator.surroundings import Around
@@ -47,19 +48,16 @@ def guid(text: str) -> str:
 
 def build_cell(
     number: int,
+    spec: RackSpec,
     *,
     model: HardwareModel,
-    databases: Sequence[str],
     clusters: Sequence[Cluster],
-    mode: str,
-    seed: int,
     now: float,
-    release: Release = SHARES_SINCE,
-    pmem_mode: str = "writethrough",
+    release: Release,
     history: MetricStore,
 ) -> tuple[Cell, CellMetrics, dict[str, dict[str, float]]]:
     """Return the n-th cell of a new rack, its counters, and what of them each database has caused."""
-    host = f"exa1cel{number:02d}"
+    host, seed = f"exa1cel{number:02d}", spec.seed
     rng = random.Random(f"{seed}|build|{host}")
     deployed = now - DEPLOYED_DAYS * DAY + number * 97
     cell = Cell(
@@ -67,7 +65,7 @@ def build_cell(
         name=host,
         ip=cell_address(number),
         id=f"{1100 + number * 7}FMM{seed % 1000:03d}{number:02d}",
-        mode="WriteBack" if mode == "writeback" else "WriteThrough",
+        mode="WriteBack" if spec.mode == "writeback" else "WriteThrough",
         boot_time=now - BOOTED_DAYS * DAY - number * 61,
         cellsrv_start=now - BOOTED_DAYS * DAY - number * 61 + 140,
         physical_disks={},
@@ -76,7 +74,7 @@ def build_cell(
         grid_disks={},
         flash_cache=None,
         flash_log=None,
-        iorm=IormPlan(objective="auto", db_plan=_db_plan(databases, release)),
+        iorm=IormPlan(objective="auto", db_plan=_db_plan(spec.db, release)),
     )
     _add_hard_disks(cell, model, rng, deployed, seed)
     _add_flash_disks(cell, model.flash, DiskType.FLASH, model.hard.disks, rng, deployed, seed)
@@ -94,11 +92,11 @@ def build_cell(
     if model.pmem is not None and release >= PMEM_SINCE:
         _add_pmem(cell, model.pmem, rng, deployed, seed)
         _add_pmem_cache(
-            cell, model.pmem, rng, release, "WriteBack" if pmem_mode == "writeback" else "WriteThrough", seed
+            cell, model.pmem, rng, release, "WriteBack" if spec.pmem == "writeback" else "WriteThrough", seed
         )
     metrics = CellMetrics(past=f"{seed}|{host}", collections=history.of(host))
     metrics.collections.forget_after(float("-inf"))
-    return cell, metrics, _run_before(cell, metrics, databases, rng, now)
+    return cell, metrics, _run_before(cell, metrics, spec.db, rng, now)
 
 
 def _add_flash_log_and_cache(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:

@@ -24,7 +24,7 @@ from exacell.emulator.profiles import DOUBLE_DASH_XML_SINCE, EFFICIENCY
 from exacell.emulator.program import Ask, Event, Out, Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import Release
-from exacell.emulator.spool import ReadFile, Spool, WriteFile
+from exacell.emulator.spool import NO_FILES, FileAccess, ReadFile, Spool
 from exacell.emulator.statements.dispatch import READS, execute
 from exacell.emulator.tokens import is_comment, statements_of
 
@@ -91,8 +91,7 @@ def cellcli(
     *,
     tty: bool,
     has_stdin: bool,
-    read_file: ReadFile | None = None,
-    write_file: WriteFile | None = None,
+    files: FileAccess = NO_FILES,
     remote: bool = False,
 ) -> Program:
     """Run ``cellcli`` on a cell.
@@ -103,9 +102,7 @@ def cellcli(
         argv: the arguments, without the program's name.
         tty: input and output are a terminal: banner, prompts and line editing.
         has_stdin: something may come on standard input (a pipe, a file, a terminal).
-        read_file: returns the text of a file for ``START`` and ``@``, None when there is no such file; without it
-            scripts cannot be read.
-        write_file: writes a file for ``SPOOL``; without it nothing can be spooled.
+        files: those of ``START`` and ``@``, and of ``SPOOL``.
         remote: ExaCLI runs it on another host.
 
     Returns:
@@ -117,9 +114,9 @@ def cellcli(
     if options is None:
         yield Out(_USAGE)
         return 1
-    spool = Spool(read_file, write_file)
+    spool = Spool(files.read, files.write)
     place = Place(rack, rack.cells[cell], remote)
-    session = _Session(place, login, options, tty=tty, read_file=read_file, spool=spool)
+    session = _Session(place, login, options, tty=tty, read_file=files.read, spool=spool)
     return (yield from _copied(spool, _work(session, options, ask=tty or has_stdin)))
 
 

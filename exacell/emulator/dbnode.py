@@ -12,7 +12,7 @@ from exacell.emulator.asm.instance import Asm
 from exacell.emulator.crsctl import crsctl, olsnodes
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.program import Out, Program
-from exacell.emulator.spool import ReadFile, WriteFile
+from exacell.emulator.spool import NO_FILES, FileAccess
 from exacell.emulator.sqlplus.program import sqlplus
 from exacell.emulator.srvctl import srvctl
 
@@ -32,9 +32,7 @@ def program(
     *,
     env: Mapping[str, str],
     tty: bool,
-    has_stdin: bool,
-    read_file: ReadFile | None = None,
-    write_file: WriteFile | None = None,
+    files: FileAccess = NO_FILES,
 ) -> Program:
     """Return the running program ``name``.
 
@@ -44,9 +42,7 @@ def program(
         argv: without the program's name.
         env: ORACLE_SID and ORACLE_HOME decide what is connected to.
         tty: prompts go through Ask; without a terminal they are text like any other.
-        read_file: returns the text of a script, None when there is none of that name.
-        write_file: writes spool files.
-        has_stdin: False: there is no input at all, which for these programs is the same as its end.
+        files: scripts, and spool files.
 
     Raises:
         EmulatorError: the rack has no ASM or no such node, or there is no such program.
@@ -58,7 +54,7 @@ def program(
         raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or AsmClusters.default")
     number = asm.nodes.index(node)
     if name == "sqlplus":
-        return sqlplus(asm, number, login, argv, env=env, tty=tty, read_file=read_file, write_file=write_file)
+        return sqlplus(asm, number, login, argv, env=env, tty=tty, files=files)
     others: Mapping[str, Callable[[], Program]] = {
         "asmcmd": lambda: asmcmd(asm, number, login, argv, env=env, tty=tty),
         "srvctl": lambda: srvctl(asm, argv),

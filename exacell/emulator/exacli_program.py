@@ -21,7 +21,7 @@ from exacell.emulator.models import Cell
 from exacell.emulator.privileges import may_run
 from exacell.emulator.program import Ask, Event, Out, Program
 from exacell.emulator.rack import Rack
-from exacell.emulator.spool import ReadFile
+from exacell.emulator.spool import FileAccess, ReadFile
 from exacell.emulator.statements.security import password_fits
 from exacell.emulator.tokens import statements_of
 
@@ -174,7 +174,9 @@ def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: Re
             continue
         # ExaCLI spells its options alike on all releases; cellcli took -xml before it took --xml.
         arguments = [*([{"--xml": "-xml"}.get(form, form)] if form else []), "-e", statement]
-        yield from cellcli(rack, cell, user, arguments, tty=False, has_stdin=False, read_file=read, remote=True)
+        yield from cellcli(
+            rack, cell, user, arguments, tty=False, has_stdin=False, files=FileAccess(read=read), remote=True
+        )
     return 0
 
 

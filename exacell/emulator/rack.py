@@ -101,14 +101,11 @@ class Rack:
         for number in range(1, spec.cells + 1):
             cell, metrics, caused = build_cell(
                 number,
+                spec,
                 model=self.model,
-                databases=spec.db,
                 clusters=self.clusters,
-                mode=spec.mode,
-                seed=spec.seed,
                 now=now,
                 release=self.release.number,
-                pmem_mode=spec.pmem,
                 history=self.history,
             )
             self.cells[cell.host] = cell

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exacell.emulator.alerts import watch
-from exacell.emulator.block_io import data_io
+from exacell.emulator.block_io import Told, data_io
 from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill
 from exacell.emulator.database_io import counted_by_sessions, growth, statistics, watched
@@ -103,8 +103,10 @@ def _apply(
         before = watched(counters)
         here = partners.around(host, minute, cpus=rack.model.cpus, takes_large_writes=takes_large_writes)
         redo_writes(rng, cell, counters, database, count, around=here, truth=truth)
-        clauses = rack.cache_clauses.get(database, (0.0, 0.0))
-        filled = data_io(rng, cell, counters, database, count, profile, around=here, clauses=clauses, truth=truth)
+        kept, none = rack.cache_clauses.get(database, (0.0, 0.0))
+        filled = data_io(
+            rng, cell, counters, database, count, profile, around=here, told=Told(kept=kept, none=none, truth=truth)
+        )
         dirty = remember(rng, cell, counters, database, round(count * profile.reads), filled.dirty)
         if filled.used and cell.flash_cache is not None:
             over = fill(cell.flash_cache, used=filled.used, dirty=dirty)

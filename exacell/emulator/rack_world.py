@@ -42,6 +42,7 @@ from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.raid_tools import raid_tool
+from exacell.emulator.spool import FileAccess
 from exacell.emulator.store import Json
 from exacell.emulator.truth import Truth
 from exacell.emulator.world import StartedLoad
@@ -245,23 +246,13 @@ class RackWorld:
             return cellsrvstat(self._rack, host, argv)
         if host in self._rack.cells:
             return cellcli(
-                self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, read_file=reader, write_file=writer
+                self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, files=FileAccess(read=reader, write=writer)
             )
         # Imported by the first that asks for it: SQL and PL/SQL are a third of what a rack's process takes to start.
         from exacell.emulator.dbnode import program as dbnode_program
 
-        return dbnode_program(
-            name,
-            self._rack,
-            host,
-            login,
-            argv,
-            env=env,
-            tty=tty,
-            has_stdin=has_stdin,
-            read_file=reader,
-            write_file=writer,
-        )
+        own = FileAccess(read=reader, write=writer)
+        return dbnode_program(name, self._rack, host, login, argv, env=env, tty=tty, files=own)
 
     def _machine(self, host: str) -> Machine:
         self._rack.advance()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from exacell.emulator.messages import CellError, Code
 
@@ -11,6 +12,17 @@ ReadFile = Callable[[str], str | None]
 
 WriteFile = Callable[[str, str, bool], bool]
 """Writes text to a file, behind what it has when the flag is set; returns whether that worked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileAccess:
+    """The files that a program reads and writes; None where it reads, or writes, none."""
+
+    read: ReadFile | None = None
+    write: WriteFile | None = None
+
+
+NO_FILES = FileAccess()
 
 _MODES = {"CRE": "CREATE", "REP": "REPLACE", "APP": "APPEND"}
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exacell.core.values import dataclass
 from exacell.journal.chain import is_whole
@@ -387,15 +387,24 @@ def _told(made: type, body: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def typed(
-    *, seq: int, at: str, rack: str, change: int, kind: str, target: str, body: Mapping[str, Any], prev: str, hash: str
-) -> Entry:
+class Columns(NamedTuple):
+    """The columns of a row, in the order in which they are stored."""
+
+    seq: int
+    at: str
+    rack: str
+    change: int
+    kind: str
+    target: str
+    body: Mapping[str, Any]
+    prev: str
+    hash: str
+
+
+def typed(columns: Columns) -> Entry:
     """Return a row as the class of its kind."""
-    made = _KINDS.get(kind, Entry)
-    return made(
-        seq=seq, at=at, rack=rack, change=change, kind=kind, target=target, body=body, prev=prev, hash=hash,
-        **_told(made, body),
-    )  # fmt: skip
+    made = _KINDS.get(columns.kind, Entry)
+    return made(**columns._asdict(), **_told(made, columns.body))
 
 
 def read_row(stored: Sequence[Any]) -> Entry:
@@ -429,10 +438,8 @@ def renamed(row: Entry, named: Callable[[str], str]) -> Entry:
         body["cells"] = [other.get(cell, cell) for cell in cells]
     if plan is not None:
         body["plan"] = _plan_renamed(plan, other)
-    return typed(
-        seq=row.seq, at=row.at, rack=row.rack, change=row.change, kind=row.kind, target=other.get(row.target, row.target),
-        body=body, prev=row.prev, hash=row.hash,
-    )  # fmt: skip
+    target = other.get(row.target, row.target)
+    return typed(Columns(row.seq, row.at, row.rack, row.change, row.kind, target, body, row.prev, row.hash))
 
 
 _BY_TARGET = ("done", "skipped", "inverse")
@@ -469,10 +476,12 @@ def damaged_row(stored: Sequence[Any]) -> Entry:
 
 
 def _columns(stored: Sequence[Any], body: Mapping[str, Any]) -> Entry:
+    seq, at, rack, change, kind, target, _, prev, digest = stored
     return typed(
-        seq=int(stored[0]), at=str(stored[1]), rack=str(stored[2]), change=change_number(stored[3]), kind=str(stored[4]),
-        target=str(stored[5]), body=body, prev=str(stored[7]), hash=str(stored[8]),
-    )  # fmt: skip
+        Columns(
+            int(seq), str(at), str(rack), change_number(change), str(kind), str(target), body, str(prev), str(digest)
+        )
+    )
 
 
 def change_number(value: object) -> int:

@@ -30,7 +30,7 @@ def read_remote_path(text: str) -> str:
     if not _PATH.fullmatch(text) or not parts or ".." in parts:
         raise StatementError(
             f"'{text[:200]}' is not an absolute path in plain letters",
-            hint="name it as in /tmp/fio/*.json; a path with blanks stands in quotes, other signs are not taken",
+            hint="name it as in /tmp/fio/*.json; put a path with blanks in quotes; other signs are not allowed",
         )
     if parts[0] in _SYSTEM:
         raise StatementError(

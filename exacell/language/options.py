@@ -214,11 +214,13 @@ def usage() -> str:
             name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
             lines.append(f"  {name:<24} {option.help}")
     verbs = {words[0] for words in commands()}
-    lists = {f"{verb}s" for verb in verbs} & verbs  # plans lists what plan makes.
-    names = sorted(f"{verb}[s]" if f"{verb}s" in lists else verb for verb in verbs - lists)
-    lines += textwrap.wrap(
-        "exacell's: " + " ".join(names), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
-    )
+    lists = {f"{verb}s" for verb in verbs} & verbs  # plans lists what plan makes,
+    opposites = {f"un{verb}" for verb in verbs} & verbs  # and unlock ends what lock begins.
+    names = [
+        ("[un]" if f"un{verb}" in opposites else "") + verb + ("[s]" if f"{verb}s" in lists else "")
+        for verb in sorted(verbs - lists - opposites)
+    ]
+    lines += textwrap.wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
     lines.append("CellCLI: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
@@ -130,17 +131,15 @@ class DatabaseClient:
 
     def _request(self, node: str, sql: str, timeout: float, ours: Ours | None) -> Request:
         load = CommitLoad.read(sql)
-        return database_request(
+        request = database_request(
             self._session,
             self.database,
             node,
             "" if load is not None else sent_script(sql),
             user=self._user,
-            role=Role.ASM_WRITE,
-            timeout=timeout if load is None else _LONGEST,
-            ours=ours,
             then=SQLPLUS if load is None else _script(load),
         )
+        return replace(request, role=Role.ASM_WRITE, timeout=timeout if load is None else _LONGEST, ours=ours)
 
 
 def _script(load: CommitLoad) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import ROWS, Rows, query_script, read_rows, sent_script
@@ -13,7 +14,7 @@ from exacell.language.registry import Kind
 from exacell.plan.asmfacts import END, sql_errors
 from exacell.plan.dbchange import OWNER
 from exacell.session.answers import problem_of
-from exacell.transport.base import Ours, Reply, Request, Role, State
+from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
     from exacell.core.config import AsmConfig
@@ -91,19 +92,19 @@ def database_request(
     script: str,
     *,
     user: str = OWNER,
-    role: Role = Role.ASM_READ,
-    timeout: float | None = None,
-    ours: Ours | None = None,
     then: str = SQLPLUS,
 ) -> Request:
-    """Return the request that runs a SQL*Plus script, or lines of a shell, on the database's instance on one node."""
+    """Return the request that runs a SQL*Plus script, or lines of a shell, on the database's instance on one node.
+
+    It is one that reads, within the usual time.
+    """
     cluster = cluster_of(session, database)
     command = launch(database, then)
     if cluster.sudo:
         command, login = f"sudo -n -u {user} {command}", None
     else:
         login = user
-    return Request(target=node, command=command, role=role, stdin=script, login=login, timeout=timeout, ours=ours)
+    return Request(target=node, command=command, role=Role.ASM_READ, stdin=script, login=login)
 
 
 def home_of(session: Session, services: Services, database: str, *, user: str = OWNER) -> str:
@@ -169,7 +170,7 @@ def change_request(
     script = sent_script(sql)
     if database:
         node = home_of(session, services, database, user=user)
-        return database_request(session, database, node, script, user=user, role=Role.ASM_WRITE)
+        return replace(database_request(session, database, node, script, user=user), role=Role.ASM_WRITE)
     client = services.asm(asm)
     node = client.facts().node
     return Request(target=node, command=client.command(node), role=Role.ASM_WRITE, stdin=script)

@@ -147,7 +147,7 @@ _MIB = 1 << 20
 
 def around(session: Session, services: Services, request: Request) -> Around:
     """Return what else goes on on the cells and in ASM now."""
-    moving = tuple(_rebalancing(session, services))
+    moving = tuple(dict.fromkeys(_rebalancing(session, services)))
     if not session.need_rack().cells:
         return Around(moving=moving)
     answers = services.query(_REQUESTS, _ALERTS, _FLUSH, _USED, timeout=request.read_timeout)

@@ -214,9 +214,8 @@ class Recognition:
                 with_address = self._identity(host, addresses=True).addresses
                 found[host] = replace(now, addresses=with_address or before.addresses)
             elif now.empty and not before.addresses:
-                silent.append(
-                    host
-                )  # It was not connected to, and known_hosts has nothing: its address is all there is.
+                # It was not connected to, and known_hosts has nothing: its address is all there is.
+                silent.append(host)
         found |= {host: Identity(addresses=places) for host, places in self._places(silent).items() if places}
         if found:
             store.keep_identities(rack.name, found)

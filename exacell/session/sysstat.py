@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,7 @@ def read_sysstat(
     """
     script = query_script(_INSTANCE, _STATISTICS)
     requests = [
-        database_request(session, database, node, script, timeout=request.read_timeout)
+        replace(database_request(session, database, node, script), timeout=request.read_timeout)
         for node in cluster_of(session, database).nodes
     ]
     found: dict[str, CellCounters] = {}

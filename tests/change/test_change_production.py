@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.hosts import _child
+from exacell.change.door import door_of
 from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, TransportError
 from exacell.language.words import split_words
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import prompt_fragments
@@ -102,7 +103,7 @@ class Shown(RackTransport):
             told = self.who.get(request.target, Identity()).id
             if why:
                 reply = Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=why)
-            elif "releaseversion, id" in request.command.lower():
+            elif "releaseversion, id" in request.command.lower() and request.target not in self.table.down:
                 reply = Reply(
                     target=request.target,
                     state=State.OK,
@@ -518,11 +519,23 @@ def test_each_kind_of_host_is_asked_in_its_own_way(tmp_path: Path) -> None:
     desk.session.rack = replace(rack, asm={}, dbnodes=("d1", "d2"))
     desk.transport.who["d2"] = identity("PK9")
     desk.services.recognition.recognise(["d1", "d2"])
+    desk.transport.who["c2"] = identity("", "LI2")  # As over a transport without host keys.
+    desk.transport.met.add("d3")
+    desk.transport.who["d3"] = identity("LK3")
+    desk.services.recognition.recognise(["c2"])
+    desk.session.rack = replace(rack, asm={}, dbnodes=("d1", "d2", "d3"))
+    desk.services.recognition.recognise(["d3"])
     assert asked == [(("d1",), Role.ASM_READ), (("d2",), Role.HOST_READ)]
     assert desk.session.owners.keys() == {"d2"}
-    assert {request.target for request in desk.found.answers.asked if "releaseversion" in request.command.lower()} <= {
-        "c1"
-    }
+
+
+def test_who_has_shown_a_key_is_not_waited_for_again(tmp_path: Path) -> None:
+    """A cell whose CellCLI does not answer is known by its key, and is not asked for its id before each change."""
+    desk = Desk(tmp_path, {"c1": identity("LK1")})
+    desk.found.answers.down.add("c1")
+    for _ in range(3):
+        desk.services.recognition.recognise(["c1"])
+    assert len(desk.found.answers.asked) == 1
 
 
 def test_who_showed_nothing_is_asked_again(tmp_path: Path) -> None:
@@ -540,6 +553,7 @@ def test_the_resolver_is_asked_for_those_alone_whom_nothing_else_tells(tmp_path:
     """Where keys can be compared, or the owner is known, no address is looked up."""
     desk = Desk(tmp_path, {"c1": OTHER, "c2": identity("PK1")})
     desk.store.keep_identities("prod", {"exa1cel01": identity("PK1", "PI1")})
+    bare = {"exa1cel02": identity("", "", "10.0.0.2:22")}
     looked: list[str] = []
     shows = desk.transport.shows
 
@@ -550,6 +564,9 @@ def test_the_resolver_is_asked_for_those_alone_whom_nothing_else_tells(tmp_path:
     desk.transport.shows = noted  # type: ignore[method-assign]
     desk.services.recognition.recognise(["c1", "c2"])
     assert looked == [] and desk.session.owners.keys() == {"c2"}
+    desk.store.keep_identities("prod", bare)
+    desk.services.recognition.recognise(["c1", "c2"])
+    assert looked == ["c1"] and desk.session.owners.keys() == {"c2"}
 
 
 def test_a_cell_known_by_its_id_stays_closed_whatever_key_it_shows(tmp_path: Path) -> None:
@@ -559,6 +576,12 @@ def test_a_cell_known_by_its_id_stays_closed_whatever_key_it_shows(tmp_path: Pat
     for _ in range(2):
         assert "rack prod" in desk.services.recognition.why_not("c1")
     assert desk.services.recognition.why_not("c2") == ""
+
+    def unknown(target: str, *, addresses: bool = False) -> Identity:
+        raise TransportError(f"host name {target} cannot be resolved")
+
+    desk.transport.shows = unknown  # type: ignore[method-assign]
+    assert desk.services.recognition.why_not("d1") == "", "one that was not connected to has shown nothing"
 
 
 def test_the_gate_asks_for_changes_alone(tmp_path: Path) -> None:
@@ -586,7 +609,9 @@ def test_an_emulated_rack_of_another_home_is_one_too(tmp_path: Path) -> None:
         if not whole:
             (place / "hosts").rmdir()
         other = replace(desk.session.need_rack(), name="far", emulated=emulated, ssh_config=place / "ssh_config")
-        desk.session.config = replace(desk.session.config, racks={**desk.session.config.racks, "far": other})
+        bare = replace(other, name="bare", emulated=True, ssh_config=None)
+        racks = {**desk.session.config.racks, "far": other, "bare": bare}
+        desk.session.config = replace(desk.session.config, racks=racks)
         desk.services.recognition.recognise(["c1"])
         assert ("c1" in desk.session.owners) is owned, (emulated, whole)
 
@@ -605,7 +630,7 @@ def test_nothing_is_remembered_of_a_rack_that_is_no_production_rack(tmp_path: Pa
 
 
 def test_refresh_keeps_what_is_known_of_those_who_are_away(tmp_path: Path) -> None:
-    """What is not shown anew stands: a host that is away as a whole, and of one that answers its key, or its address."""
+    """A host that is away keeps all that is known of it; one that answers is known by what it shows now, its address, too."""
     desk = on_prod(tmp_path, {"exa1cel01": identity("", "NI1"), "exa1db01": identity("PK9", "", "10.9.0.9:22")})
     desk.store.keep_identities("prod", {"exa1cel02": identity("PK2", "PI2", "10.0.0.2:22")})
     desk.say("refresh")
@@ -623,3 +648,56 @@ def test_what_a_statement_shows_takes_nothing_away(tmp_path: Path) -> None:
     assert kept["prod", "exa1cel01"] == identity("PK1", "NI1", "10.0.0.1:22")
     assert ("prod", "exa1cel02") not in kept
     assert kept["prod", "exa1db01"] == PROD["exa1db01"]
+
+
+def test_the_door_is_that_of_the_stricter_rule(tmp_path: Path) -> None:
+    """A session that is read-only stays so for a production rack's cell that was opened; a production rack's own door has its
+    own name, whoever's cell it is."""
+    desk = Desk(tmp_path, {"c1": identity("PK1")})
+    desk.services.recognition.recognise(["c1"])
+    desk.session.opened.add("prod")
+    assert not door_of(desk.session, ["c1"]).read_only
+    desk.session.read_only = True
+    assert door_of(desk.session, ["c1"]).read_only and door_of(desk.session, ["c1"]).production
+    bank = Desk(tmp_path, {"bankcel01": identity("PK1")}, rack="bank")
+    bank.services.recognition.recognise(["bankcel01"])
+    assert bank.session.owners and door_of(bank.session, ["bankcel01"]).rack == "bank"
+
+
+def test_what_is_known_already_is_kept_and_looked_up_once(tmp_path: Path) -> None:
+    """A host that shows the key that is known keeps it, though its address was never known; one that has none is looked up once
+    in a session."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("PK1", "PI1"), "exa1db01": identity("PK9", "", "10.0.0.9:22")})
+    desk.store.keep_identities("prod", {"exa1db01": identity("PK9")})
+    looked: list[str] = []
+    shows = desk.transport.shows
+
+    def noted(target: str, *, addresses: bool = False) -> Identity:
+        looked.extend([target] if addresses else [])
+        return shows(target, addresses=addresses)
+
+    desk.transport.shows = noted  # type: ignore[method-assign]
+    desk.say("on exa1cel01 sh uptime")
+    desk.say("dcli -c exa1db01 uptime")
+    assert desk.store.identities(["prod"])["prod", "exa1db01"] == identity("PK9")
+    assert looked.count("exa1cel02") == 1
+
+
+def test_a_run_without_a_load_asks_nobody(tmp_path: Path) -> None:
+    """No connection is made to find out whose the cells are where no load is to be started for them."""
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    recipe = 'recipe "no load"\nparam load : command|none = none "it"\nrisk none\n\nhost $load when $load != none\n'
+    (folder / "loads.exa").write_text(recipe)
+    desk = Desk(tmp_path, {"c1": identity("PK1"), "c2": OTHER})
+    desk.say("run loads")
+    assert desk.transport.met == set()
+
+
+def test_the_only_production_rack_is_remembered_too(tmp_path: Path) -> None:
+    """A production rack is remembered when it is used, whether or not there is another one."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("NK1", "", "10.0.0.1:22")})
+    racks = {name: rack for name, rack in desk.session.config.racks.items() if name != "bank"}
+    desk.session.config = replace(desk.session.config, racks=racks)
+    desk.say("on exa1cel01 sh uptime")
+    assert desk.store.identities(["prod"])["prod", "exa1cel01"].keys == {"NK1"}

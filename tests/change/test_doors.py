@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.options import DcliExit, read_ssh_options
-from exacell.change.here import note_config
+from exacell.change.here import loads_given, loads_in, note_config
 from exacell.cli import main
 from exacell.core.errors import ConfigError
 from exacell.journal.record import Journal
@@ -22,6 +22,7 @@ from exacell.runner import Runner
 from exacell.session.state import Options
 from exacell.transport.ssh.answer import SshConfig
 from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
+from tests.support.recipes import parse_recipe
 from tests.support.sessions import Session
 
 DATA = tomllib.loads((Path(__file__).parents[1] / "data" / "doors.toml").read_text(encoding="utf-8"))
@@ -317,7 +318,7 @@ def test_the_rows_say_why_and_of_which_rack(tmp_path: Path) -> None:
     assert nowhere.run("host touch {ran}") == 0 and nowhere.ran
     rows = rows_of(nowhere)
     assert {row.rack for row in rows} == {""} and rows[0].kind == "refused"
-    assert {row.body["reason"] for row in rows if "reason" in row.body} == {""}
+    assert {row.body[word] for row in rows for word in ("reason", "ticket") if word in row.body} == {""}
 
 
 @pytest.mark.parametrize(
@@ -338,3 +339,29 @@ def test_an_ssh_config_is_journalled_where_its_programs_may_start(on: str, noted
         door.found.session.rack = None
     note_config(door.found.session, door.found.services, str(tmp_path / "cfg"))
     assert bool(rows_of(door)) is noted
+
+
+def test_what_counts_as_a_load() -> None:
+    """Of a recipe's parameters those of kind command, of an experiment's lines those that begin with host; quotes around all of
+    it are none of it, and none is no load."""
+    recipe = parse_recipe("loaded", RECIPE)
+    for value, loads in {
+        "'fio a.fio'": {"fio a.fio"},
+        "fio 'a b'": {"fio 'a b'"},
+        "none": set(),
+        " ": set(),
+        "": set(),
+    }.items():
+        assert loads_given(recipe, {"LOAD": value, "text": "touch x"}) == loads, value
+    lines = ["host 'touch x'", "host --accept-opaque fio a.fio", "list cell", "set timeout 9s", "alter cell comment=x"]
+    assert loads_in(lines) == {"touch x", "fio a.fio"}
+
+
+@pytest.mark.parametrize(("by", "on", "way"), [("file", "production", True), ("typed", "monitor", False)])
+def test_who_may_type_a_load_is_told_so(by: str, on: str, way: bool, tmp_path: Path) -> None:
+    """A load that a file gives can be typed on a production rack, and that is said; one that was typed under -m is not."""
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "loaded.exa").write_text(RECIPE)
+    door = Door(tmp_path, by, on)
+    assert door.run("run loaded load='touch {ran}'") == 2
+    assert ("type that run yourself, with its load" in " ".join(door.err.getvalue().split())) is way

@@ -130,12 +130,14 @@ def test_an_option_with_an_empty_value_is_an_error(argv: list[str]) -> None:
 
 
 def test_the_help_page_fits_one_screen() -> None:
-    """--help has at most 24 lines of 80 columns and names every first word of our own statements; plan[s] is plan and plans."""
+    """--help has at most 24 lines of 80 columns and names every first word of our own statements; plan[s] is plan and plans,
+    [un]lock is lock and unlock."""
     from exacell.language.registry import commands
 
     page = usage().splitlines()
     assert len(page) <= 24 and max(map(len, page)) <= 80
-    words = {one for word in "\n".join(page).split() for one in (word.replace("[s]", ""), word.replace("[s]", "s"))}
+    shown = "\n".join(page).split()
+    words = {word.replace("[un]", un).replace("[s]", s) for word in shown for un in ("", "un") for s in ("", "s")}
     assert {key[0] for key in commands()} <= words
 
 

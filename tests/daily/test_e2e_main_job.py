@@ -159,9 +159,9 @@ def test_the_demo_runs_a_script_from_standard_input(exacell):
     assert [r["name"] for r in done.records] == CELLS
 
 
-def test_starting_a_running_rack_says_so(t1):
+def test_starting_a_running_rack_says_so(shared):
     """It should exit 0 and say that the rack runs already."""
-    done = t1.ok("emulator", "start", "t1")
+    done = shared.ok("emulator", "start", "t1")
     assert "already" in done.err
 
 

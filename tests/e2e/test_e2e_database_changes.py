@@ -111,6 +111,23 @@ def test_previews_of_redo_on_flash_show_what_the_run_does(inside: InProcess) -> 
     assert all(row["statement"] in " ".join(done.err.split()) for row in back.records) and logs(inside) == before
 
 
+def test_redo_on_flash_with_a_load_ends_in_a_comparison(inside: InProcess) -> None:
+    """With load= sessions commit before and after, each number of sessions is compared, and no trace is on at the end."""
+    before = logs(inside)
+    recipe = "run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2,3,4 size=64m load=E2E commits=100"
+    done = inside.ok("-r", "t1", "-o", "json", recipe, "-y")
+    assert [row["figure"] for row in done.records if "figure" in row].count("meanByWait") == 2
+    assert any(str(row.get("says", "")).startswith("log file sync: 1,000 waits") for row in done.records)
+    traces = inside.ok(
+        "-r", "t1", "-o", "json", "sql", "db=SPOT", "select count(*) as n from dba_enabled_traces"
+    ).records
+    assert traces[0]["N"] == 0
+    run = re.search(r"undo run (r\d+)", inside("-r", "t1", "undo", "run", "-n").err)
+    assert run is not None
+    inside.ok("-r", "t1", "undo", "run", run[1], "-y")
+    assert logs(inside) == before
+
+
 def test_plan_reads_sql_as_run_does(inside: InProcess) -> None:
     """A change of a database is planned, a query is nothing to plan, and what can't be read is none that a plan can hold."""
     shown = inside.ok("-r", "t1", "plan", "sql", "db=SPOT", "alter system set open_cursors=445")

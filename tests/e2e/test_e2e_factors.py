@@ -60,7 +60,7 @@ def test_a_planted_effect_of_each_factor_is_named(
 ) -> None:
     """The verdict names the planted effect with its direction, and its interval is about it."""
     rack.ok("emulator", "truth", "t1", "db=SPOT", *truth.split())
-    done = rack.ok("-r", "t1", "-o", "json", f"experiment {factor} db=SPOT aa=1 for=4m -y")
+    done = rack.ok("-r", "t1", "-o", "json", f"experiment {factor} db=SPOT aa=1 for=4m seed=3 -y")
     found = verdict(done)
     assert found["finding"] == "different" and words in says(done)
     half = (found["highPercent"] - found["lowPercent"]) / 2

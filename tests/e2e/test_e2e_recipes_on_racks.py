@@ -86,9 +86,12 @@ def rows() -> Iterator[object]:
 
 
 @pytest.mark.parametrize(("case", "rack"), list(rows()))
-def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, tmp_path: Path) -> None:
+def test_a_recipe_from_its_check_to_its_undo(
+    program: InProcess, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is well-formed; -n and rehearse change nothing; it runs to its end and leaves what it promises; run again it does the
     same or nothing; undo run gives the rack back as it was."""
+    monkeypatch.chdir(tmp_path)  # Some write a report where they are run.
     program.ok("check", "recipe", case.name)
     for statement in case.before:
         program.ok("-r", "t1", statement, "-y")

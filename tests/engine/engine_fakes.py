@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from exacell.change.engine import Engine
+from exacell.change.following import Times
 from exacell.change.running import Outcome, Report
 from exacell.core.config import AsmConfig
 from exacell.core.units import GIB, parse_size
@@ -331,13 +332,14 @@ class Bench:
             asm={"main": self.asm},
             journal=self.journal,
             console=self.console,
-            poll=5.0,
-            write_timeout=900.0,
-            cancel=self.cancel,
-            pause=self._pause,
-            clock=lambda: self.waited,
+            times=Times(
+                poll=5.0,
+                cancel=self.cancel,
+                pause=self._pause,
+                clock=lambda: self.waited,
+                passing=lambda: self.passed,
+            ),
             permit=lambda: self.taken,
-            passing=lambda: self.passed,
         )
 
     def _pause(self, event: threading.Event, seconds: float) -> None:

@@ -15,9 +15,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from exacell.change.engine import Engine
+from exacell.change.following import Times
 from exacell.change.running import Report
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Entry, typed
+from exacell.journal.rows import Columns, Entry, typed
 from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
@@ -53,15 +54,17 @@ class MemoryJournal(Journal):
         for row in rows:
             self.rows.append(
                 typed(
-                    seq=len(self.rows) + 1,
-                    at="",
-                    rack=rack,
-                    change=change,
-                    kind=row.kind,
-                    target=row.target,
-                    body=row.body,
-                    prev="",
-                    hash="",
+                    Columns(
+                        seq=len(self.rows) + 1,
+                        at="",
+                        rack=rack,
+                        change=change,
+                        kind=row.kind,
+                        target=row.target,
+                        body=row.body,
+                        prev="",
+                        hash="",
+                    )
                 )
             )
 
@@ -256,10 +259,7 @@ class World(Fleet):
             asm=self.asm,
             journal=journal,
             console=SilentConsole(),
-            poll=600.0,
-            write_timeout=900.0,
-            cancel=self.cancel,
-            pause=lambda event, seconds: None,
+            times=Times(poll=600.0, cancel=self.cancel, pause=lambda event, seconds: None),
         )
         self.cancel.clear()
         return engine.run(plan)

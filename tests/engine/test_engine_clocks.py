@@ -144,3 +144,11 @@ def test_nobody_asks_asm_for_what_takes_no_disk() -> None:
     plan = restart_plan("t1", rack.facts(CELLS), service="ms", statement="restart service ms")
     report, _ = carried_out(rack, plan)
     assert not clocks.looks and not [r for r in report.results if r.outcome is Outcome.REFUSED]
+
+
+def test_without_a_cluster_that_can_be_asked_the_plan_has_said_so() -> None:
+    """On a rack whose configuration names no ASM cluster a change that was agreed to is sent without a look at a clock."""
+    rack = world(Clocks(LONG, after=0))
+    rack.asm.clear()
+    report, _ = carried_out(rack, restart(rack))
+    assert report.exit_code is ExitCode.DONE and len({line.partition(":")[0] for line in rack.log}) == len(CELLS)

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell.change.following import PATIENT, Board, Follower
+from exacell.change.following import PATIENT, Board, Follower, Times
 from exacell.change.gatekeeper import Gatekeeper
 from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
@@ -83,7 +83,7 @@ def test_a_flush_is_followed_to_its_proof_or_its_limit(
     cell.status = "normal - flushing"
     goes_on = cell._flush_goes_on
     cell._flush_goes_on = lambda: goes_on() if wait.waited >= ends else None  # type: ignore[method-assign]
-    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     step = Step(target=ONE, what="flush", limit=limit)
     board = Board(SilentConsole(), "flush", 1, 1, [ONE])
     found = follower.flushes([step], board, Report(change=1))
@@ -100,7 +100,7 @@ def test_the_last_look_is_one_that_began_when_the_limit_was_over(bench: Bench, l
     bench.transport.reading = lambda: wait.pause(threading.Event(), 15.0)  # Looks begin at 0, 35 and 55.
     goes_on = cell._flush_goes_on
     cell._flush_goes_on = lambda: goes_on() if wait.waited >= 20 else None  # type: ignore[method-assign]
-    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     board = Board(SilentConsole(), "flush", 1, 1, [ONE])
     found = follower.flushes([Step(target=ONE, what="flush", limit=limit)], board, Report(change=1))
     assert found[ONE].outcome is outcome
@@ -129,7 +129,7 @@ def test_a_silent_cell_is_waited_for(
     wait, console = Wait(), Watching()
     bench.transport.cells[ONE].status = "normal - flushing"
     bench.transport.reading = lambda: setattr(bench.transport, "silent", {ONE} if wait.waited < silence else set())
-    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     board = Board(console, "flush", 1, 1, [ONE])
     found = follower.flushes([Step(target=ONE, what="flush", limit=limit)], board, Report(change=1))
     assert (found[ONE].outcome, wait.waited) == (outcome, waited)
@@ -143,7 +143,7 @@ def test_a_silent_cell_is_not_waited_for_longer_because_it_hangs(bench: Bench) -
     bench.transport.cells[ONE].status = "normal - flushing"
     bench.transport.silent = {ONE}
     bench.transport.reading = lambda: wait.pause(threading.Event(), 60.0)
-    follower = Follower(bench.fleet, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     board = Board(SilentConsole(), "flush", 1, 1, [ONE])
     found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
     assert (found[ONE].outcome, wait.waited) == (Outcome.UNKNOWN, 13 * 65.0 + 60.0)
@@ -161,7 +161,7 @@ def test_one_slow_look_is_no_silence(bench: Bench) -> None:
 
     bench.fleet.releases([ONE])
     bench.transport.reading = slow
-    follower = Follower(bench.fleet, poll=0.2, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=0.2, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     board = Board(SilentConsole(), "flush", 1, 1, [ONE])
     found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
     assert (found[ONE].outcome, len(looks) >= 6) == (Outcome.DONE, True)
@@ -174,7 +174,7 @@ def test_three_slow_looks_are_silence(bench: Bench) -> None:
     bench.fleet.releases([ONE])
     bench.transport.silent = {ONE}
     bench.transport.reading = lambda: wait.pause(threading.Event(), 60.0)
-    follower = Follower(bench.fleet, poll=0.5, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)
+    follower = Follower(bench.fleet, Times(poll=0.5, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))
     board = Board(SilentConsole(), "flush", 1, 1, [ONE])
     found = follower.flushes([Step(target=ONE, what="flush")], board, Report(change=1))
     assert (found[ONE].outcome, wait.waited) == (Outcome.UNKNOWN, 3 * 60.0 + 2 * 0.5)
@@ -257,7 +257,7 @@ def proven(
         return {cell: dict(cases[cell].looks[min(look, len(cases[cell].looks) - 1)]) for cell in wanted}
 
     report = Report(change=1)
-    follower = Follower(None, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)  # type: ignore[arg-type]
+    follower = Follower(None, Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited))  # type: ignore[arg-type]
     found = follower.proofs(results, Board(console, "x", 1, 1, list(cases)), report, probe, lambda step: far)
     return found, report, wait, console
 
@@ -328,7 +328,8 @@ def away(bench: Bench, cell: str, mode: str) -> None:
 
 def keeper(bench: Bench, wait: Wait, console: SilentConsole) -> Gatekeeper:
     clock = partial(getattr, wait, "waited")
-    return Gatekeeper(bench.fleet, {}, console, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=clock)
+    times = Times(poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=clock)
+    return Gatekeeper(bench.fleet, {}, console, times)
 
 
 ROLLING = Rolling(waves=((ONE,), (TWO,)), others=CELLS, within=60.0)

@@ -10,7 +10,7 @@ import pytest
 from engine_fakes import CELLS, Bench
 
 from exacell.change.changing import _interrupted
-from exacell.change.following import Board, Follower
+from exacell.change.following import Board, Follower, Times
 from exacell.change.gatekeeper import LEAST_LOOK, Gatekeeper
 from exacell.change.probe import Prober
 from exacell.change.running import Outcome, Report, StepResult
@@ -198,9 +198,8 @@ def test_the_last_look_at_caches_is_left_and_the_change_has_its_end(hanging: Han
 def test_a_gate_is_left_in_the_middle_of_a_look(hanging: Hanging, bench: Bench, target: str) -> None:
     """A silent cell or database node holds up nobody who leaves a gate; the wave does not begin."""
     hanging.cell = target
-    keeper = Gatekeeper(
-        bench.fleet, {"main": bench.asm}, SilentConsole(), poll=0.01, cancel=bench.cancel, pause=threading.Event.wait
-    )
+    times = Times(poll=0.01, cancel=bench.cancel, pause=threading.Event.wait)
+    keeper = Gatekeeper(bench.fleet, {"main": bench.asm}, SilentConsole(), times)
     rolling = Rolling(waves=((ONE,), (TWO,)), others=CELLS, clusters=("main",))
     passage = keeper.wait(rolling, 2, offline=False)
     assert (passage.open, passage.interrupted, passage.reason) == (
@@ -214,7 +213,7 @@ def test_a_flush_is_left_in_the_middle_of_a_look(hanging: Hanging, bench: Bench)
     """Who interrupts the following of a flush does not wait for a cell that keeps silent; the flush goes on."""
     bench.transport.cells[THREE].status = "normal - flushing"
     hanging.cell = THREE
-    follower = Follower(bench.fleet, poll=0.01, cancel=bench.cancel, pause=threading.Event.wait)
+    follower = Follower(bench.fleet, Times(poll=0.01, cancel=bench.cancel, pause=threading.Event.wait))
     report = Report(change=1)
     step = Step(target=THREE, what="flush", watch=Watch.FLUSH)
     found = follower.flushes([step], Board(SilentConsole(), "flush", 1, 1, [THREE]), report)
@@ -252,10 +251,8 @@ def test_a_look_of_a_gate_is_given_what_is_left(bench: Bench, within: float, rea
 
     bench.transport.silent = {THREE}
     bench.transport._one = answer  # type: ignore[method-assign]
-    keeper = Gatekeeper(
-        bench.fleet, {"main": bench.asm}, SilentConsole(), poll=5.0, cancel=bench.cancel, pause=pause,
-        clock=lambda: clock.now, read_timeout=read,
-    )  # fmt: skip
+    times = Times(poll=5.0, cancel=bench.cancel, pause=pause, clock=lambda: clock.now, read_timeout=read)
+    keeper = Gatekeeper(bench.fleet, {"main": bench.asm}, SilentConsole(), times)
     rolling = Rolling(waves=((ONE,), (TWO,)), others=CELLS, clusters=("main",), within=within)
     passage = keeper.wait(rolling, 2, offline=False)
     assert not passage.open

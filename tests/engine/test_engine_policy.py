@@ -35,7 +35,7 @@ from exacell.journal.record import Journal, Row
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Op, Plan, Planned, Stage, Step
-from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.iorm import flashlog_plan
@@ -205,11 +205,7 @@ def test_part_of_the_objects_made(bench: Bench) -> None:
     plan = carve_plan(
         "t1",
         bench.facts(),
-        prefix="ssd",
-        media="flash",
-        each=16 * MIB,
-        usable=None,
-        keeping=Keeping(redundancy="normal"),
+        Carving(prefix="ssd", media="flash", each=16 * MIB, keeping=Keeping(redundancy="normal")),
         statement="carve griddisk",
     )
     text = "GridDisk ssd_FD_00 successfully created\nCELL-02552: no space for ssd_FD_01\n"

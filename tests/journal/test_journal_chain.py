@@ -17,7 +17,7 @@ import pytest
 from exacell.core.errors import JournalError
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Entry, typed
+from exacell.journal.rows import Columns, Entry, typed
 from tests.support.every import every
 from tests.support.forging import forging
 
@@ -305,7 +305,7 @@ def test_nothing_of_a_failed_append_stays(journal: Journal) -> None:
 
 
 def entry(kind: str, target: str = "c1", change: int = 1, **body: object) -> Entry:
-    return typed(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
+    return typed(Columns(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash=""))
 
 
 OFF = entry("intent", cachingOff=True, cachingOn=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import typed
+from exacell.journal.rows import Columns, typed
 from exacell.journal.state import FLASHCACHE, FLASHLOG, resets
 
 BOTH = (FLASHCACHE, FLASHLOG)
@@ -91,7 +91,7 @@ def test_a_flush_whose_answer_came_within_the_time_counts(journal: Journal) -> N
 
 def test_only_steps_reset_counters() -> None:
     """The end of a change stands behind its steps and resets nothing, whatever it says."""
-    end = typed(seq=1, at="", rack="t1", change=1, kind="end", target="", body={"stopped": "reboot"}, prev="", hash="")
+    end = typed(Columns(1, "", "t1", 1, "end", "", {"stopped": "reboot"}, "", ""))
     assert resets([end]) == []
 
 

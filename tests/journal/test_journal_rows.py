@@ -11,6 +11,7 @@ import pytest
 from exacell.journal.chain import GENESIS, digest
 from exacell.journal.rows import (
     Actor,
+    Columns,
     Confirmed,
     Ended,
     Entry,
@@ -182,5 +183,7 @@ def test_which_change_is_taken_back(origin: str, undoes: int) -> None:
 
 def test_rows_made_in_memory_are_the_same() -> None:
     """A row is the same whether its body was stored or made a moment ago: tuples count as lists."""
-    kept = typed(seq=1, at="", rack="", change=1, kind="gate", target="", body={"cells": ("c1",)}, prev="", hash="")
+    kept = typed(
+        Columns(seq=1, at="", rack="", change=1, kind="gate", target="", body={"cells": ("c1",)}, prev="", hash="")
+    )
     assert isinstance(kept, Gated) and kept.cells == ("c1",)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exacell.journal.rows import Entry, typed
+from exacell.journal.rows import Columns, Entry, typed
 from exacell.journal.state import OPEN, ChangeState, by_change, paired, services_of
 from exacell.plan.model import Gate, Plan, Stage, Step, as_data
 from tests.support.every import every
@@ -20,7 +20,7 @@ STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVIC
 
 
 def row(kind: str, target: str = "", change: int = 1, **body: Any) -> Entry:
-    return typed(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
+    return typed(Columns(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash=""))
 
 
 def sent(cell: str = ONE, what: str = "a", change: int = 1, **body: Any) -> Entry:

@@ -13,7 +13,8 @@ from tests.support.every import every
 
 @every([
         ("flush flashcache --help -y", "--help is not a flag of a statement; `help <statement>` explains a statement"),
-        ("list cell -c exa1cel01", "not a flag of a statement; here, type `on exa1cel01 <statement>`; in a shell, `exacell -c …"),
+        ("list cell -c exa1cel01",
+         "not a flag of a statement; here, type `on exa1cel01 <statement>`; in a shell, `exacell -c … <statement>`"),
         ("list cell -c", "here, type `on <cells> <statement>`"),
         ("list cell -g cells", "-g is an option of exacell's command line, not a flag of a statement; exacell -g … <statement>"),
         ("!rsync --dry-run a b", "--dry-run comes after the command"),

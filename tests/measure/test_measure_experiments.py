@@ -282,6 +282,19 @@ def test_a_level_that_is_neither_is_given_back_and_not_run_at() -> None:
     assert "  A/A stretch: 4 runs at 4096" in lines and lines[-1].endswith("as it is now (512)")
 
 
+def test_what_was_noticed_in_runs_that_are_made_anew_is_not_told_of_those_that_count() -> None:
+    """A disturbance of a run that was left out is no reproach to the run in its place, in one block as in several."""
+    found = measured(530, 500)
+    first, second, *_ = (run.number for run in found.schedule if run.block == 1)
+    others = ("cells are not alike: release", "run 1: a flush", f"run {second + 1}: a flush", "at the end a rebalance")
+    found = replace(found, noticed=(*others, f"run {first}: a flush", f"run {second}: a flush"))
+    left = found.without((1, 0))
+    assert left.noticed == others
+    assert {run.number for run in found.runs} - {run.number for run in left.runs} == {first, second}
+    cut = replace(found, runs=tuple(run for run in found.runs if run.number != second))
+    assert cut.whole() == left and found.whole() == found
+
+
 def test_giving_way_is_told_with_the_verdict() -> None:
     """How often, how long, why, and which runs were made anew stand behind the verdict and in its figures."""
     pauses = (Pause(run=3, seconds=90.0, micros=31_000.0), Pause(run=5, seconds=0.0, micros=25_000.0, again=True))

@@ -259,7 +259,7 @@ def test_anyway_compares_and_says_what_differs() -> None:
     ("text", "kind", "why"),
     [
         ("hello\n", "", "of no known program"),
-        ("", "", "of no known program"),
+        ("", "", "is empty"),
         ('{"fio version": "fio-3.33", "jobs": [', "", "cut or damaged"),
         ('{"fio version": "fio-3.33", "jobs": []}', "", "no job in it did an I/O"),
         ("Device r/s w/s %util\n", "", "no report of devices"),

@@ -71,7 +71,19 @@ def test_a_machine_that_was_started_within_is_told() -> None:
     )
     found = imported(("sar.txt", text))
     assert at(found, "CPU all", None).figure("userPercent") == pytest.approx((300 * 10 + 600 * 40) / 900)
-    assert found.runs[0].notes == ("the machine was started anew within these reports",)
+    assert found.runs[0].notes == ("columns left out: %nice", "the machine was started anew within these reports")
+
+
+def test_what_is_not_read_of_sar_is_named_once() -> None:
+    """Columns without a figure, and whole tables, stand in the notes, each once for all reports; of JSON as well."""
+    text = (MADE / "sar-all.txt").read_text() + "\n23:16:42 kbmemfree kbavail\n23:16:43 100 200\n"
+    (run,) = imported(("sar.txt", text)).runs
+    assert run.notes == (
+        "tables left out: kbmemfree kbavail",
+        "columns left out: %nice, dkB/s, rxcmp/s, txcmp/s, rxmcst/s",
+    )
+    (run,) = imported(("sadf.json", (MADE / "sadf-dev.json").read_text())).runs
+    assert run.notes == ("columns left out: rxcmp, txcmp, rxmcst",)
 
 
 _BLOCK = "Histogram: latency of IOs in Microseconds (us),virtual machine worldGroupID,7,virtual disk handleID,8203 (scsi0:1)\n"

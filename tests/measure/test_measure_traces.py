@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchmarks.trace_files import waits, write_files
+from exacell.commands.subjects import traced
 from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Fill, Traced, filling, summarize, together
@@ -214,6 +215,17 @@ def test_times_that_cant_be_are_told_and_not_counted(quick: bool) -> None:
 def test_a_trace_file_is_known_by_its_head_or_a_record(text: bytes, known: bool) -> None:
     """Text with neither is not a trace file."""
     assert summarize(pieces(text, 10_000), SYNC, "f").recognised is known
+
+
+def test_a_comparison_s_chart_has_the_mean_and_quantiles_of_both_sets() -> None:
+    """Each set has a bar for its mean and for each quantile, in its own order, and the bars are as high as the figures."""
+    sets = {"before": Histogram.of({100: 90, 900: 10}), "after": Histogram.of({50: 1})}
+    chart = traced.chart_of("log file sync", sets)
+    assert chart.names == ("mean", "p50", "p90", "p99", "p99.9")
+    assert [series.name for series in chart.series] == ["before", "after"]
+    for series, own in zip(chart.series, sets.values(), strict=True):
+        assert [x for x, _ in series.points] == [0, 1, 2, 3, 4]
+        assert [y for _, y in series.points] == [own.mean, *(own.quantile(p) for p in (0.5, 0.9, 0.99, 0.999))]
 
 
 def test_without_numpy_large_files_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exacell.journal.rows import typed
+from exacell.journal.rows import Columns, typed
 from exacell.output.onechange import change_page
 
 PLAN = {
@@ -40,7 +40,9 @@ def entry(row: Mapping[str, Any], number: int) -> Any:
     body = {name: value for name, value in row.items() if name not in ("kind", "target", "at", "change")}
     at, change = row.get("at", f"2026-11-21T22:10:{number:02}.000+00:00"), row.get("change", 1)
     kind, target = row["kind"], row.get("target") or ""
-    return typed(seq=number, at=at, rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
+    return typed(
+        Columns(seq=number, at=at, rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
+    )
 
 
 def test_it_says_who_when_why_and_how_it_ended() -> None:

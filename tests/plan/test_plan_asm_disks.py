@@ -376,6 +376,9 @@ def test_quorum_disks_are_no_place_for_copies() -> None:
     paths = only(planned("drop disk QD_1", world([*members(3), quorum]))).proves[1]
     assert paths.value == 0
     assert "room for only 800M" in refused("drop disks in failgroup EXA1CEL01", world([*members(3), quorum], used=801))
+    soon = "offline disks in failgroup EXA1CEL01 drop after 0m"
+    assert "room for only 800M" in refused(soon, world([*members(3), quorum], used=801))
+    assert only(planned(soon, world([*members(3), quorum], used=800))).statement
     larger = world([*members(), replace(quorum, os_mb=900), NEW])
     assert only(planned("add disk 'o/*/DATA_CD_04*'", larger)).statement
     assert not planned("add disk 'o/*/DATA_CD_04*'", larger).warnings

@@ -15,7 +15,7 @@ from exacell.core.units import GIB, MIB
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
-from exacell.plan.planners.carve import carve_plan, media_of
+from exacell.plan.planners.carve import Carving, carve_plan, media_of
 from exacell.plan.planners.griddisk import members, refuse_used, release_plan
 
 
@@ -23,13 +23,10 @@ def carve(*facts: CellFacts, **options: Any) -> Plan:
     values: dict[str, Any] = {
         "prefix": "ssd",
         "media": "flash",
-        "each": None,
-        "usable": None,
         "keeping": Keeping(redundancy="normal"),
-        "statement": "carve griddisk",
         **options,
     }
-    return carve_plan("t1", {f.cell: f for f in facts}, **values)
+    return carve_plan("t1", {f.cell: f for f in facts}, Carving(**values), statement="carve griddisk")
 
 
 def release(

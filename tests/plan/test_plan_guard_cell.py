@@ -249,3 +249,10 @@ def test_an_update_of_the_software_takes_one_cell_away_and_is_accepted_by_its_na
         guard("alter softwareupdate upgrade force", cell())
     step = only(guard("alter softwareupdate upgrade", cell(), accepted=CELLS))
     assert (step.offline, step.online, step.forced, step.risk) == (True, True, True, Risk.DATA)
+
+
+@pytest.mark.parametrize("text", ["alter softwareupdate validate prereq", "alter softwareupdate frequency=weekly"])
+def test_what_only_prepares_an_update_takes_no_disk_away(text: str) -> None:
+    """VALIDATE and the update's settings are no UPGRADE: no disk goes offline, and several cells may have them at once."""
+    plan = guard(text, cell(CELLS[0]), cell(CELLS[1]), accepted=CELLS)
+    assert plan.targets == CELLS[:2] and not any(step.offline or step.online for step in plan.steps)

@@ -506,3 +506,11 @@ def test_disks_that_asm_has_dropped_are_told_as_dropped() -> None:
     assert (proof.op, proof.value, proof.where) == (Op.NE, "DROPPED", {"name": (away.name,)})
     assert "ADD DISK adds it again" in proof.why
     assert not guard("alter griddisk all active", cell(grid_disks=(away,)), headers={}).warnings
+
+
+def test_only_what_is_brought_back_is_told_as_dropped() -> None:
+    """Disks that ASM has dropped are named where ACTIVE would seem to bring them back, and not where they go."""
+    gone = cell(grid_disks=(grid("CD_00_exa1cel01", asm_mode="DROPPED", status="inactive"), grid("CD_01_exa1cel01")))
+    back = guard("alter griddisk all active", gone)
+    assert any("ASM has dropped 1 of its grid disks for good" in line for line in back.warnings)
+    assert not any("has dropped" in line for line in guard("alter griddisk all inactive", gone).warnings)

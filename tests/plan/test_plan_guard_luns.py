@@ -193,6 +193,10 @@ def test_a_lun_that_is_not_there_is_not_enabled_again() -> None:
         with pytest.raises(RefusedError, match=f"there is no LUN 0_55 on {ONE}; nothing was sent"):
             guard(text, SPARE)
     assert facts_needed(parse("alter lun 0_1 reenable")) == (f.CELL, f.LUN)
+    for name, way in (("0_99", "did you mean 0_9?"), ("nix", "list lun")):
+        with pytest.raises(RefusedError) as told:
+            guard(f"alter lun {name} reenable", SPARE)
+        assert told.value.hint == way
 
 
 def test_a_lun_is_enabled_again_on_one_cell() -> None:

@@ -27,7 +27,7 @@ from exacell.plan.model import (
     highest,
     step_from_json,
 )
-from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.griddisk import release_plan
 
@@ -88,11 +88,7 @@ def test_a_step_survives_json(step: Step) -> None:
         carve_plan(
             "t1",
             rack(),
-            prefix="p",
-            media="flash",
-            each=16 * MIB,
-            usable=None,
-            keeping=Keeping(redundancy="normal"),
+            Carving(prefix="p", media="flash", each=16 * MIB, keeping=Keeping(redundancy="normal")),
             statement="x",
         ),
     ],

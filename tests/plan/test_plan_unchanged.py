@@ -298,6 +298,8 @@ def test_a_privilege_that_is_granted_unasked_is_told() -> None:
     assert doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:2]) and not doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:1])
     assert doubt(parse("grant privilege list on cell to role r"), {}, CELLS[:1])
     assert not doubt(parse("create flashcache all"), {}, CELLS), "it names nothing that a cell may lack"
+    for made in ("create role r", "create quarantine quarantineType='SQLID', sqlid='x'"):
+        assert not doubt(parse(made), {CELLS[0]: ()}, CELLS[:1]), "what is made is not there before"
     assert not doubt(parse("grant role r to user u"), {}, CELLS) and not doubt(parse("describe privilege"), {}, CELLS)
 
 
@@ -496,3 +498,9 @@ def test_names_that_no_cell_has_are_doubted_and_sent_all_the_same() -> None:
         assert doubt(statement, told, ["c1", "c2", "c3"]) == "", text
         if statement.verb == "DROP":
             assert not any(holds_already(statement, rows) for rows in told.values()), text
+
+
+def test_a_quarantine_that_is_altered_tells_nothing() -> None:
+    """Of ALTER QUARANTINE no LIST says whether it changes anything; of DROP by name the names do."""
+    assert told_by(parse("alter quarantine 1 comment=x")) == ""
+    assert told_by(parse("drop quarantine 1")) == "list quarantine attributes name"

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 LONG: Mapping[str, float] = {
     "/daily/test_e2e_main_job": 3,
+    "/daily/test_e2e_prompt": 5,
     "/daily/test_e2e_read_only": 4,
     "/daily/test_e2e_settings": 0.5,
     "/daily/": 1.5,

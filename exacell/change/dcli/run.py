@@ -62,7 +62,7 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
-from exacell.change.door import current_rack
+from exacell.change.door import Work, current_rack
 from exacell.change.here import held, pass_programs
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
@@ -205,11 +205,11 @@ class _Run:
         for group in groups:
             # Where nothing of a file may be started the transport starts what is not needed neither.
             more = [] if self.session.no_programs(group.rack) else of_file
-            pass_programs(
-                group.session, group.services, group.request, [*named, *more], statement=self._text, flags=flags,
-                accept="--accept-opaque before dcli lets it", undone="nothing was sent",
+            work = Work(
+                statement=self._text, flags=flags, accept="--accept-opaque before dcli lets it",
                 instead="name it in ~/.ssh/config" if held(group.session, group.request) else "",
             )  # fmt: skip
+            pass_programs(group.session, group.services, group.request, [*named, *more], work)
 
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.session, self.services)

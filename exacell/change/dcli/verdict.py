@@ -16,7 +16,7 @@ from exacell.change.clocks import against_clocks, refuse_absences
 from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import left_away, plans_in_order
-from exacell.change.door import door_of, journal_refusal, refuse_unread
+from exacell.change.door import Work, door_of, journal_refusal, refuse_unread
 from exacell.change.racklock import lock_of
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
@@ -153,7 +153,7 @@ def judge(
         flags: the statement's.
         what: its first word, for messages.
         paired: the work is one change, which its own CellCLI takes upon a look where the transport can do that.
-        named: see :func:`refuse_unread`.
+        named: see :class:`Work`.
 
     Raises:
         RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
@@ -164,11 +164,7 @@ def judge(
         return Judgement()
     targets = tuple(target.host for target in group.targets)
     services.recognition.recognise(targets)
-    refuse_unread(
-        session,
-        services,
-        request,
-        findings.unread,
+    work = Work(
         statement=call.text,
         flags=flags,
         where=fold(group.cells or tuple(target.label for target in group.targets)),
@@ -177,6 +173,7 @@ def judge(
         named=named,
         targets=targets,
     )
+    refuse_unread(session, services, request, findings.unread, work)
     try:
         if session.read_only:
             raise RefusedError(

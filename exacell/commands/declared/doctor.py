@@ -29,4 +29,15 @@ COMMANDS = (
         hosts=True,
         handler="exacell.commands.doctor:doctor",
     ),
+    Command(
+        name="files",
+        group="racks",
+        effect=Effect.READ,
+        summary="every place on this machine that exacell writes into, with its size and what is lost without it",
+        details="Files that you name yourself (spool, > FILE, report to=, copy from) are not among them. On cells nothing is "
+        "written; on other hosts, sh --detach keeps its output in /tmp/exacell-* until it is fetched.",
+        example="files",
+        recipe_ok=False,
+        handler="exacell.commands.doctor:files",
+    ),
 )

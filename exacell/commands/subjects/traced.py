@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
 from exacell.measure import compared, tracesaid
 from exacell.measure.collected import Collected
-from exacell.measure.finding import Distribution, Finding, Side, Table
+from exacell.measure.finding import Chart, Distribution, Finding, Form, Series, Side, Table
 from exacell.measure.histogram import Histogram, merged
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
@@ -37,6 +37,30 @@ class _Set:
 
     files: Sequence[Traced]
     writes: LogWrites | None
+
+
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+
+
+def chart_of(event: str, sets: Mapping[str, Histogram]) -> Chart:
+    """Return bars for the mean and quantiles of each set's waits, in microseconds."""
+    return Chart(
+        title=f"{event}, µs",
+        x="",
+        y="µs",
+        series=tuple(
+            Series(
+                name=name,
+                points=tuple(
+                    (float(place), value)
+                    for place, value in enumerate((waits.mean, *map(waits.quantile, _QUANTILES.values())))
+                ),
+            )
+            for name, waits in sets.items()
+        ),
+        form=Form.BARS,
+        names=("mean", *_QUANTILES),
+    )
 
 
 def pair_of(session: Session, services: Services, event: str, a: str, b: str) -> Finding:
@@ -69,6 +93,7 @@ def pair_of(session: Session, services: Services, event: str, a: str, b: str) ->
         figures=Table(
             title="b beside a", columns=_FIGURES, rows=tuple(compared.rows(waits["a"], waits["b"], sure, writes))
         ),
+        charts=(chart_of(event, {name: merged(waits[side]) for side, name in names.items()}),),
         distributions=tuple(
             Distribution(name=f"{side}: {name}", what=event, unit="µs", counts=merged(waits[side]))
             for side, name in names.items()

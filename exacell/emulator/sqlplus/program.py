@@ -18,7 +18,7 @@ from exacell.emulator.asm.instance import Asm
 from exacell.emulator.db_rows import banner
 from exacell.emulator.ora_messages import sp2
 from exacell.emulator.program import Out, Program
-from exacell.emulator.spool import ReadFile, WriteFile
+from exacell.emulator.spool import NO_FILES, FileAccess
 from exacell.emulator.sqlplus.asking import prompt_of
 from exacell.emulator.sqlplus.commands import find_command, numbered, run_script
 from exacell.emulator.sqlplus.settings import set_options
@@ -58,16 +58,14 @@ def sqlplus(
     *,
     env: Mapping[str, str],
     tty: bool,
-    read_file: ReadFile | None = None,
-    write_file: WriteFile | None = None,
+    files: FileAccess = NO_FILES,
 ) -> Program:
     """Return the running program.
 
     Args:
         node: index of the database node.
         argv: without the program's name.
-        read_file: finds the scripts of ``@file``; without it there are none.
-        write_file: writes spool files; without it none can be created.
+        files: the scripts of ``@file``, and spool files.
     """
     arguments = _parse(argv)
     if not env.get("ORACLE_HOME"):
@@ -81,7 +79,7 @@ def sqlplus(
         yield Out(f"SQL*Plus: Release {version} - Production\n{_USAGE}", err=arguments.wrong)
         return int(arguments.wrong)
     state = SqlPlusState(
-        asm, node, login, env, tty=tty, silent=arguments.silent, read_file=read_file, write_file=write_file
+        asm, node, login, env, tty=tty, silent=arguments.silent, read_file=files.read, write_file=files.write
     )
     try:
         status = yield from spooled(_SqlPlus(state, arguments).run(), state.spool, state.hides)

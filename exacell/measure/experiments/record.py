@@ -8,6 +8,7 @@ from math import log
 from typing import Any
 
 from exacell.core.values import dataclass
+from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.family import family
 from exacell.measure.experiments.schedule import Run, schedule
 from exacell.measure.experiments.verdict import Block, Finding, Verdict, judge, lopsided
@@ -196,9 +197,18 @@ class Experiment:
         return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
 
     def whole(self) -> Experiment:
-        """Return it without runs of a pair or block that did not come to its end."""
-        done = set(self.groups)
-        return replace(self, runs=tuple(run for run in self.runs if run.group in done))
+        """Return it without runs of a pair or block that did not come to its end, and without what was noticed in them."""
+        return self.without(*({run.group for run in self.runs} - set(self.groups)))
+
+    def without(self, *groups: tuple[int, int]) -> Experiment:
+        """Return it without the runs of such blocks or pairs, which are made anew, and without what was noticed in them: the
+        runs that take their place are looked at again."""
+        numbers = {str(run.number) for run in self.schedule if (run.block, run.pair) in groups}
+        return replace(
+            self,
+            runs=tuple(run for run in self.runs if run.group not in groups),
+            noticed=tuple(line for line in self.noticed if in_run(line)[0] not in numbers),
+        )
 
     @property
     def blocks(self) -> list[Block]:

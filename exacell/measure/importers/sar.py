@@ -6,7 +6,7 @@ Columns are taken by their names. Source: sysstat 12.6.1, run; older columns as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -69,6 +69,7 @@ class _Talk:
         rows: figures by time, table and name, each with the seconds that they are of.
         averages: those of the lines at the end, likewise.
         left: tables that are not read.
+        columns: columns that are not read, of tables that are.
         again: the machine was started within it.
     """
 
@@ -77,6 +78,7 @@ class _Talk:
     rows: Found = field(default_factory=dict)
     averages: Found = field(default_factory=dict)
     left: dict[str, None] = field(default_factory=dict)
+    columns: dict[str, None] = field(default_factory=dict)
     again: bool = False
 
 
@@ -106,6 +108,8 @@ def _run(talk: _Talk, source: str, *, in_json: bool) -> Run:
         if figures
     ]
     notes = [f"tables left out: {named(list(talk.left))}"] if talk.left else []
+    if talk.columns:
+        notes.append(f"columns left out: {', '.join(talk.columns)}")
     if talk.again:
         notes.append("the machine was started anew within these reports")
     return Run(
@@ -173,6 +177,7 @@ def _text(text: str) -> Iterator[_Talk]:
         if len(words) > 1 and None in numbers:
             kind, columns = words[0], words[1:]
             table = tables.setdefault((*words,), _Table())
+            talk.columns |= dict.fromkeys(_unread(kind, columns))
             if not over:
                 table.comes_to(at)
             if kind not in _SHAPES:
@@ -189,6 +194,12 @@ def _text(text: str) -> Iterator[_Talk]:
             table.comes_to(at)
             _take(talk.rows, (table.day, at, kind, words[0]), cells, table.seconds)
     yield talk
+
+
+def _unread(kind: str, columns: Sequence[str]) -> list[str]:
+    """Return the columns of a table that are not read, as they are written; of a table that is not read at all, none."""
+    shapes = _SHAPES.get(kind)
+    return [name for name in columns if name.removesuffix("/s") not in shapes] if shapes else []
 
 
 def _take(found: Found, key: Key, cells: Mapping[str, float], seconds: float | None) -> None:
@@ -226,6 +237,7 @@ def _json(text: str, source: str) -> Iterator[_Talk]:
                         if table not in ("timestamp", "network") and rows:
                             talk.left[table] = None
                         continue
+                    talk.columns |= dict.fromkeys(_unread(kinds[0], [key for key in rows[0] if key not in _JSON]))
                     for row in rows:
                         title = next(str(row[key]) for key in _JSON if key in row)
                         cells = {key: float(value) for key, value in row.items() if isinstance(value, (int, float))}

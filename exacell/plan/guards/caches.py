@@ -14,6 +14,7 @@ from exacell.core.units import format_size, parse_size, whole_size
 from exacell.plan.facts import FLUSHED, FLUSHING, PMEM_UNTIL, CellFacts, rounded_cache
 from exacell.plan.guards.create import having_disks, refuse_cache_room, refuse_log_room
 from exacell.plan.guards.steps import (
+    ByCell,
     guarded_plan,
     guarded_step,
     lossy,
@@ -71,9 +72,11 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         statement,
         text,
         reasons,
-        needs={cell: _proof(fact) for cell, fact in facts.items()},
-        changes={cell: _resized(fact, statement) for cell, fact in facts.items()},
-        proves={cell: (_GONE,) if dropping else _made(fact, statement) for cell, fact in facts.items()},
+        ByCell(
+            needs={cell: _proof(fact) for cell, fact in facts.items()},
+            changes={cell: _resized(fact, statement) for cell, fact in facts.items()},
+            proves={cell: (_GONE,) if dropping else _made(fact, statement) for cell, fact in facts.items()},
+        ),
         caching_off=dropping,
         caching_on=not dropping,
         expect=1,
@@ -140,22 +143,21 @@ def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, tex
     warnings = ["caching stays off until ALTER FLASHCACHE ALL CANCEL FLUSH; flush flashcache does that by itself"]
     if pmem:
         warnings.append(f"{fold(pmem)}: it can't end before ALTER PMEMCACHE ALL FLUSH; flush flashcache does both")
-    return lossy(
+    flushing = (Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING),) if statement.all else ()
+    plan = lossy(
         rack,
         facts,
         statement,
         text,
         reasons,
-        warnings=tuple(warnings),
-        proves=dict.fromkeys(
-            facts, (Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING),) if statement.all else ()
-        ),
+        ByCell(proves=dict.fromkeys(facts, flushing)),
         caching_off=True,
         expect=1,
         undo=Undo.STATEMENT,
         inverse="ALTER FLASHCACHE ALL CANCEL FLUSH",
-        back="alter flashcache all cancel flush",
     )
+    back = dict.fromkeys(facts, ("alter flashcache all cancel flush",))
+    return replace(plan, warnings=tuple(warnings), inverse=back)
 
 
 def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
@@ -206,23 +208,23 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
         waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
         back = f"alter {cache} all cancel flush"
-        return guarded(
+        plan = guarded(
             {},
-            warnings=(f"{cache} does not cache again until {back.upper()}",),
-            proves=dict.fromkeys(facts, (PMEM_FLUSHED,) if waits else ()),
+            ByCell(proves=dict.fromkeys(facts, (PMEM_FLUSHED,) if waits else ())),
             within=FLUSH_WITHIN,
             expect=1,
             caching_off=True,
             cache=cache,
             undo=Undo.STATEMENT,
             inverse=back.upper(),
-            back=back,
         )
+        off = f"{cache} does not cache again until {back.upper()}"
+        return replace(plan, warnings=(off,), inverse=dict.fromkeys(facts, (back,)))
     if statement.action == "CANCEL FLUSH" and alone:
         return guarded_plan(rack, text, [_cancel(cell, statement, cache=cache) for cell in facts])
     if statement.verb == "CREATE":
         made = (Check(object=cache, op=Op.COUNT, value=1),)
-        return guarded({}, proves=dict.fromkeys(facts, made), expect=1, caching_on=True, cache=cache)
+        return guarded({}, ByCell(proves=dict.fromkeys(facts, made)), expect=1, caching_on=True, cache=cache)
     force = statement.has("FORCE")
     reasons = {
         cell: "FORCE throws away dirty data that can't be flushed" if force else _unproven_pmem(fact)
@@ -233,8 +235,7 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     gone = (Check(object=cache, op=Op.ABSENT),) if statement.verb == "DROP" else ()
     return guarded(
         reasons,
-        needs=needs,
-        proves=dict.fromkeys(facts, gone),
+        ByCell(needs=needs, proves=dict.fromkeys(facts, gone)),
         expect=1,
         inverse="the cached blocks are gone",
         # One in DRAM comes back by itself.
@@ -255,7 +256,7 @@ def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     if statement.has("FORCE"):
         reason = "FORCE throws away redo that is saved on flash only"
         none = dict.fromkeys(facts, (Check(object="flashlog", op=Op.ABSENT),))
-        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), proves=none, expect=1)
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), ByCell(proves=none), expect=1)
     saved = (
         Check(
             object="flashlogmetric",

@@ -19,7 +19,7 @@ from exacell.plan import facts as f
 from exacell.plan.gate import needed
 from exacell.plan.guards.caches import unproven_cache
 from exacell.plan.guards.griddisks import refuse_offline, refuse_together
-from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, only_words, settings_proof, simple
+from exacell.plan.guards.steps import ByCell, guarded_plan, guarded_step, lossy, only_words, settings_proof, simple
 from exacell.plan.implausible import hidden_pmem
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Undo
 from exacell.plan.planners.availability import (
@@ -207,8 +207,10 @@ def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellCha
         statement,
         text,
         {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact) or _still_cached(fact))},
-        needs=dict.fromkeys(
-            facts, (Check(object="flashcache", op=Op.ABSENT, why="no cache is left after this change"),)
+        ByCell(
+            needs=dict.fromkeys(
+                facts, (Check(object="flashcache", op=Op.ABSENT, why="no cache is left after this change"),)
+            )
         ),
         expect=1,
     )
@@ -254,9 +256,11 @@ def _mode(
         statement,
         text,
         reasons,
-        needs=checks,
-        proves=dict.fromkeys(facts, proves),
-        changes={cell: _modes(fact, changed) for cell, fact in facts.items()},
+        ByCell(
+            needs=checks,
+            proves=dict.fromkeys(facts, proves),
+            changes={cell: _modes(fact, changed) for cell, fact in facts.items()},
+        ),
         expect=1,
     )
     hint = "set flashcache mode=… does all of it: flush, drop, mode, create"

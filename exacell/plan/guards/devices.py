@@ -17,7 +17,7 @@ from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
 from exacell.plan.guards.in_use import refuse_in_use
-from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
+from exacell.plan.guards.steps import ByCell, guarded_plan, guarded_step, lossy, settings_proof, simple
 from exacell.plan.guards.targets import kinds_meant, means, refuse_one_name
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
 from exacell.plan.planners.availability import unused
@@ -122,7 +122,7 @@ def _judged(
     gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)
     proves = gone if statement.verb == "DROP" and statement.names and not slow(statement) else ()
     reasons = dict.fromkeys(facts, reason)
-    return lossy(rack, facts, statement, text, reasons, always=always, proves=dict.fromkeys(facts, proves))
+    return lossy(rack, facts, statement, text, reasons, ByCell(always=always, proves=dict.fromkeys(facts, proves)))
 
 
 def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:

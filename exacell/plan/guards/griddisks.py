@@ -20,7 +20,7 @@ from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.guards.create import having_disks, passed_over, refuse_beside, refuse_grid_room
 from exacell.plan.guards.in_use import grows_first, refuse_in_use, resized
-from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, only_words, settings_proof
+from exacell.plan.guards.steps import ByCell, guarded_plan, guarded_step, lossy, only_words, settings_proof
 from exacell.plan.guards.targets import (
     grids_meant,
     items,
@@ -97,7 +97,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
     if statement.has("FORCE"):
         reason = "FORCE drops grid disks that are in use"
-        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=free, proves=proves)
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), ByCell(always=free, proves=proves))
     if statement.verb == "DROP":
         gone = "the data on the grid disks is lost"
         steps = [

@@ -7,6 +7,7 @@ that the cells held before, where LIST told them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 
 from exacell.cellcli.schema import Kind, attributes_of, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
@@ -56,37 +57,42 @@ def simple(
     return guarded_plan(rack, text, [guarded_step(cell, statement, risk, proves=proves) for cell in facts])
 
 
+@dataclass(frozen=True, kw_only=True)
+class ByCell:
+    """What a step of a plan that takes something away has on each cell.
+
+    Attributes:
+        needs: what stands in for the acceptance on cells that need none, read again right before.
+        always: what no acceptance replaces.
+        proves: what is read back.
+        changes: what the plan shows of before and after.
+    """
+
+    needs: Checks = field(default_factory=dict)
+    always: Checks = field(default_factory=dict)
+    proves: Checks = field(default_factory=dict)
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+
+
 def lossy(
     rack: str,
     facts: Mapping[str, CellFacts],
     statement: Statement,
     text: str,
     reasons: Mapping[str, str],
-    *,
-    needs: Checks | None = None,
-    always: Checks | None = None,
-    proves: Checks | None = None,
-    changes: Mapping[str, tuple[Change, ...]] | None = None,
-    warnings: tuple[str, ...] = (),
-    back: str = "",
+    by_cell: ByCell | None = None,
     **more: object,
 ) -> Plan:
-    """Return the plan that needs each cell in ``reasons`` accepted by its name.
-
-    Args:
-        needs: what stands in for the acceptance on the other cells, read again right before.
-        always: what no acceptance replaces.
-        changes: what each cell's plan shows of before and after.
-        back: exacell's statement that takes the change back, empty for none.
-    """
+    """Return the plan that needs each cell in ``reasons`` accepted by its name."""
+    own = by_cell or ByCell()
     steps = [
         guarded_step(
             cell,
             statement,
             Risk.DATA if cell in reasons else Risk.PERFORMANCE,
-            needs=((always or {}).get(cell, ())) + (() if cell in reasons else (needs or {}).get(cell, ())),
-            proves=(proves or {}).get(cell, ()),
-            changes=(changes or {}).get(cell, ()),
+            needs=own.always.get(cell, ()) + (() if cell in reasons else own.needs.get(cell, ())),
+            proves=own.proves.get(cell, ()),
+            changes=own.changes.get(cell, ()),
             **more,
         )
         for cell in facts
@@ -97,8 +103,6 @@ def lossy(
         steps,
         loss=tuple(reasons),
         loss_reasons=dict(reasons),
-        warnings=warnings,
-        inverse=dict.fromkeys(facts, (back,)) if back else {},
     )
 
 

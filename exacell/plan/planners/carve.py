@@ -59,33 +59,39 @@ def media_of(fact: CellFacts, media: str) -> Media:
     return Media(words=f"{media.upper()}OPTIMIZED FLASHDISK", flash=True)
 
 
-def carve_plan(
-    rack: str,
-    facts: Mapping[str, CellFacts],
-    *,
-    prefix: str,
-    media: str,
-    each: int | None,
-    usable: int | None,
-    keeping: Keeping,
-    statement: str,
-    groups: Collection[str] | None = None,
-    available_to: str | None = None,
-) -> Plan:
-    """Return the plan that makes one grid disk of the same explicit size on every cell disk of ``media``.
+@dataclass(frozen=True, kw_only=True)
+class Carving:
+    """Which grid disks are wanted.
 
-    Args:
-        facts: with CELL, FLASHCACHE, CELLDISK, GRIDDISK and, for flash, FLASH_PHYSICALDISK read.
+    Attributes:
         each: bytes of each grid disk; None takes all that is free on the fullest disk of all cells.
         usable: bytes that a disk group on these disks shall be able to hold; None when not asked.
         keeping: how ASM counts the space of that disk group.
         groups: names of the disk groups whose grid disks tell availableTo (one ASM cluster's); None for all.
         available_to: who may use them, as somebody said; None copies what the others have.
+    """
+
+    prefix: str
+    media: str
+    keeping: Keeping
+    each: int | None = None
+    usable: int | None = None
+    groups: Collection[str] | None = None
+    available_to: str | None = None
+
+
+def carve_plan(rack: str, facts: Mapping[str, CellFacts], carving: Carving, *, statement: str) -> Plan:
+    """Return the plan that makes one grid disk of the same explicit size on every cell disk of a medium.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, GRIDDISK and, for flash, FLASH_PHYSICALDISK read.
 
     Raises:
         RefusedError: no room, a disk is not normal, a name is taken or too long, the prefix is in use on another kind of disk,
             or cells differ in what they allow.
     """
+    prefix, media, keeping = carving.prefix, carving.media, carving.keeping
+    usable, groups, available_to = carving.usable, carving.groups, carving.available_to
     words = {cell: media_of(fact, media) for cell, fact in facts.items()}
     disks = {cell: fact.flash_disks if words[cell].flash else fact.hard_disks for cell, fact in facts.items()}
     skipped = {cell: f"it has no {media} cell disks" for cell, found in disks.items() if not found}
@@ -96,7 +102,7 @@ def carve_plan(
     _refuse_beside(prefix, facts, media, disks)
     free, tightest = _smallest(cells, disks)
     spread = [len(disks[cell]) for cell in cells]
-    wanted = each if usable is None else keeping.each(usable, spread)
+    wanted = carving.each if usable is None else keeping.each(usable, spread)
     existing = {cell: _existing(facts[cell], prefix, disks[cell]) for cell in cells}
     if available_to is not None or groups is not None:
         _refuse_others(existing, prefix, available_to if available_to is not None else _available_to(facts, groups))

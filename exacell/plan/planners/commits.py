@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from exacell.core.errors import RefusedError, StatementError
@@ -114,12 +115,14 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
         why="sessions of a load are running: wait until they end",
     )
     steps = (
-        _step(
-            node,
-            name,
-            f"CREATE TABLE {TABLE} (id NUMBER PRIMARY KEY, n NUMBER NOT NULL)",
-            f"make table {TABLE}",
-            Check(object="db.commits", value=TABLE, where=there),
+        replace(
+            _step(
+                node,
+                name,
+                f"CREATE TABLE {TABLE} (id NUMBER PRIMARY KEY, n NUMBER NOT NULL)",
+                f"make table {TABLE}",
+                Check(object="db.commits", value=TABLE, where=there),
+            ),
             undo=Undo.STATEMENT,
             inverse=_DROP,
             changes=(Change(object="table", name=TABLE, attribute="rows", before="-", after=str(load.sessions)),),
@@ -131,12 +134,14 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
             "a row for each session",
             Check(object="db.commits", attribute="rows", value=load.sessions, where=there),
         ),
-        _step(
-            node,
-            name,
-            load.text,
-            f"{counted(load.sessions, 'session')} commit {load.commits:,} times each",
-            Check(object="db.commits", attribute="total", value=load.sessions * load.commits, where=there),
+        replace(
+            _step(
+                node,
+                name,
+                load.text,
+                f"{counted(load.sessions, 'session')} commit {load.commits:,} times each",
+                Check(object="db.commits", attribute="total", value=load.sessions * load.commits, where=there),
+            ),
             needs=(idle,),
             estimate=load.commits * _COMMIT_S,
         ),
@@ -183,29 +188,12 @@ def _drop(node: str, database: str) -> Step:
     )
 
 
-def _step(
-    node: str,
-    database: str,
-    statement: str,
-    what: str,
-    proof: Check,
-    *,
-    needs: tuple[Check, ...] = (),
-    undo: Undo = Undo.NOTHING,
-    inverse: str = "",
-    changes: tuple[Change, ...] = (),
-    estimate: float | None = None,
-) -> Step:
+def _step(node: str, database: str, statement: str, what: str, proof: Check) -> Step:
     return Step(
         target=node,
         asm=f"{DATABASE}{database}",
         statement=statement,
         what=what,
-        needs=needs,
         proves=(proof,),
         risk=Risk.PERFORMANCE,
-        undo=undo,
-        inverse=inverse,
-        changes=changes,
-        estimate=estimate,
     )

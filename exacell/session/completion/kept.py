@@ -117,13 +117,13 @@ def _stamp(source: str) -> list[str | int]:
 
 def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
     from exacell.core.config import Config, load
-    from exacell.core.racks import which_rack
+    from exacell.core.racks import Nearby, which_rack
 
     config = load(home, {})
     racks = {name: _kept(rack) for name, rack in config.racks.items()}
     found = None
     with suppress(ConfigError):  # Nothing on this host names cells.
-        found = which_rack(Config(), env={}, cellip_path=Path(cellip), cell_group_path=Path(_cell_group(env)))
+        found = which_rack(Config(), env={}, nearby=Nearby(cellip=Path(cellip), cell_group=Path(_cell_group(env))))
     on_host = {"name": found.name, **_kept(found)} if found else None
     return {"default": config.default_rack, "racks": racks, "on_host": on_host}
 

@@ -12,6 +12,7 @@ from exacell.emulator.dbnode import program
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
+from exacell.emulator.spool import FileAccess
 
 GRID_HOME = "/u01/app/19.0.0.0/grid"
 DB_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
@@ -93,9 +94,7 @@ class Lab:
             arguments,
             env=given if env is None else env,
             tty=False,
-            has_stdin=True,
-            read_file=self.files.get,
-            write_file=self._write,
+            files=FileAccess(read=self.files.get, write=self._write),
         )
         return self.drive(running, text)
 
@@ -118,7 +117,7 @@ class Lab:
         """Run another program of a database node."""
         env = {"ORACLE_SID": f"+ASM{node}", "ORACLE_HOME": GRID_HOME}
         host = self.rack.dbnodes[node - 1]
-        return self.drive(program(name, self.rack, host, login, argv, env=env, tty=False, has_stdin=True), text)
+        return self.drive(program(name, self.rack, host, login, argv, env=env, tty=False), text)
 
     def cell(self, statement: str, number: int = 1) -> Ran:
         """Run one CellCLI statement on a cell."""

@@ -34,7 +34,7 @@ class TwoLab(Lab):
         """Return what sqlplus says on a database node without headings."""
         env = {"ORACLE_SID": sid, "ORACLE_HOME": GRID_HOME if sid.startswith("+") else DB_HOME}
         words = ["-S", "-L", "/ as sysdba" if login == "oracle" else "/ as sysasm"]
-        running = program("sqlplus", self.rack, host, login, words, env=env, tty=False, has_stdin=True)
+        running = program("sqlplus", self.rack, host, login, words, env=env, tty=False)
         text = f"set feedback off heading off pagesize 0 linesize 32767\n{query};\n"
         return [line.strip() for line in self.drive(running, text).lines]
 

@@ -121,6 +121,6 @@ def test_oracleasm(lab):
 def test_no_such_program_or_node(lab):
     """The dispatcher names what it does not know."""
     with pytest.raises(EmulatorError, match="emctl is no program"):
-        program("emctl", lab.rack, "exa1db01", "grid", [], env={}, tty=False, has_stdin=False)
+        program("emctl", lab.rack, "exa1db01", "grid", [], env={}, tty=False)
     with pytest.raises(EmulatorError, match="exa1db09 is no database node"):
-        program("sqlplus", lab.rack, "exa1db09", "grid", [], env={}, tty=False, has_stdin=False)
+        program("sqlplus", lab.rack, "exa1db09", "grid", [], env={}, tty=False)

@@ -12,7 +12,7 @@ from exacell.emulator.clock import RackClock
 from exacell.emulator.program import Ask, Out, Pause
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.spool import ReadFile, WriteFile
+from exacell.emulator.spool import FileAccess, ReadFile, WriteFile
 
 MORNING = 1_600_000_000.0
 
@@ -51,8 +51,7 @@ class Bench:
             argv,
             tty=tty,
             has_stdin=stdin is not None,
-            read_file=read_file,
-            write_file=write_file,
+            files=FileAccess(read=read_file, write=write_file),
         )
         shown: list[str] = []
         lines = iter(stdin or ())

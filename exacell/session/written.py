@@ -1,0 +1,83 @@
+"""Every place on this machine that exacell writes into by itself, and what is lost where it is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from exacell.core.paths import Home
+from exacell.core.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A file, or a folder with all that is in it.
+
+    Attributes:
+        path: where it is; with ``*`` for several files.
+        what: what it holds, in a few words.
+        lost: what is lost where it is removed; empty for nothing.
+    """
+
+    path: Path
+    what: str
+    lost: str = ""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is there now."""
+        return tuple(sorted(self.path.parent.glob(self.path.name)))
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of what is there, None where nothing is."""
+        return sum(map(_size, self.files)) if self.files else None
+
+
+def _size(path: Path) -> int:
+    try:
+        if not path.is_dir() or path.is_symlink():
+            return path.lstat().st_size
+        return sum(each.lstat().st_size for each in path.rglob("*") if not each.is_dir())
+    except OSError:
+        return 0  # It went, or belongs to somebody else.
+
+
+_CONFIG = (
+    ("config.toml", "racks and settings", "what you wrote"),
+    ("racks.d", "one file for each rack", "what you wrote; those of emulated racks come again"),
+    ("recipes", "your recipes", "what you wrote"),
+    ("aliases", "your aliases", "what you wrote"),
+)
+_STATE = (
+    ("journal.*", "the journal: who changed what, when", "who changed what, and undo"),
+    ("store.db*", "snapshots, baselines, kept plans, imports, experiments", "what you kept"),
+    ("runs", "files and answers that runs of recipes kept", "what runs kept"),
+    ("history", "what was typed at the prompt", "the prompt's history"),
+    ("usage.json", "which words you type often, for completion", ""),
+    ("tutorial.json", "how far you are in the tutorial", ""),
+    ("guardians", "logs of processes that take a change back by themselves", ""),
+    ("locks", "locks of emulated racks", ""),
+    ("emulator", "emulated racks", "emulated racks; stop them first"),
+    ("crash-*.txt", "details of mistakes in exacell itself, for a report", ""),
+)
+_CACHE = (
+    ("names", "names of objects, for completion", ""),
+    ("racks.marshal", "configured racks, for completion", ""),
+    ("commands.pickle", "statements, for completion", ""),
+    ("hung", "which cells did not answer in time", ""),
+)
+
+
+def places(home: Home, locks: Sequence[Path]) -> Iterator[Place]:
+    """Yield every place, whether or not something is there.
+
+    Args:
+        locks: the lock files of the configured racks.
+    """
+    for folder, known in ((home.config_dir, _CONFIG), (home.state_dir, _STATE), (home.cache_dir, _CACHE)):
+        for name, what, lost in known:
+            yield Place(path=folder / name, what=what, lost=lost)
+    for lock in dict.fromkeys(locks):
+        if home.state_dir not in lock.parents:
+            yield Place(path=lock, what="who changes a rack now, for all users of this machine")
