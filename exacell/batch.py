@@ -99,7 +99,7 @@ def _checked(line: CommandLine) -> list[str] | None:
     if not line.has_statements:
         return None
     if line.value("file") and (line.words or line.value("execute")):
-        raise StatementError("-f and a statement can't be given together")
+        raise StatementError("-f and a statement can't be given together: leave one out")
     if line.value("execute"):
         # As for CellCLI, what follows -e belongs to it, quoted or not.
         found = split_statements(" ".join((line.value("execute"), *line.words)))

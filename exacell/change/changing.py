@@ -116,7 +116,7 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
     size = 1 if rolling is True else rolling if isinstance(rolling, int) else None
     if flags.get("no-rolling"):
         if size:
-            raise RefusedError("--rolling and --no-rolling can't be given together; nothing was sent")
+            raise RefusedError("--rolling and --no-rolling can't be given together: leave one out; nothing was sent")
         size = 0
     return Asked(
         size=size,

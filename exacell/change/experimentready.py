@@ -32,8 +32,8 @@ def level_now(session: Session, services: Services, request: Request, design: De
         found = {level_of(design, [text]): about for about, text in read}
         told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
         raise RefusedError(
-            f"{design.said} is not one and the same everywhere ({told}); nothing was sent",
-            hint=f"{statements(design)[0]} makes it so",
+            f"{design.said} is not the same everywhere ({told}); nothing was sent",
+            hint=f"type `{statements(design)[0]}` first",
         )
     return level
 
@@ -59,14 +59,16 @@ def refuse_unready(
         if result.exit_code is not ExitCode.DONE:
             raise RefusedError(
                 f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
-                hint=f"{statement} -n tells more",
+                hint=f"`{statement} -n` shows more",
             )
     if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
         raise RefusedError(
-            f"yield= goes by {fairness.REDO_RATE} of the cells, and there is none here; nothing was sent",
+            f"yield= needs the metric {fairness.REDO_RATE}, which these cells don't have; nothing was sent",
             hint="leave yield= out",
         )
     if design.measure in EVENTS:
         waited(session, services, request, measure=design.measure, db=design.db)
     elif design.measure == "flashlog" and any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
-        raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
+        raise RefusedError(
+            "these cells have no FL_RQ_TM_W: use measure=redo, which asks the database; nothing was sent"
+        )

@@ -67,7 +67,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     if len(session.selection.hosts):
         raise RefusedError(
             f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
-            hint="on HOST sh --accept-opaque dbmcli -e '…' carries it unguarded, and nobody takes it back",
+            hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
         )
     from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 

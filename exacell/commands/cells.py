@@ -27,7 +27,7 @@ def trust(session: Session, services: Services, call: Call) -> Result:
             hint=ask_for(name, known) or "`cells` lists them",
         )
     if not services.transport.capabilities.known_hosts:
-        raise RefusedError(f"{name}: this transport does not use SSH, so it has no host keys")
+        raise RefusedError(f"{name}: host keys need SSH, and this transport does not use it")
     transport = over_ssh(services.transport, rack, session.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key

@@ -148,7 +148,7 @@ def truth(session: Session, call: Call) -> Result:
             raise StatementError("adds= and saves= are opposites: give one of them")
         given["adds"] = -call.float_arg("saves", 0.0) if saves else 0.0
     if given and call.flag("forget"):
-        raise StatementError("--forget removes an effect, so it can't be given with values that set one")
+        raise StatementError("--forget removes an effect: leave out the values that set one")
     known = {} if call.flag("forget") else given or None
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:

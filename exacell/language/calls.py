@@ -58,7 +58,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     quoted = next((word for word in words[:2] if word.quoted), None)
     if quoted is not None and (quoted is first or quoted.value.lower() in seconds):
         return StatementError(
-            f"{quoted.raw} is in quotes, so it is a value, not a statement",
+            f"{quoted.raw} is in quotes, so it is a value, not a statement: leave the quotes out",
             start=quoted.start,
             end=quoted.end,
         )

@@ -129,7 +129,7 @@ class _Reader:
                 words.append(word)
                 continue
             if _short(word) == "e" or word.partition("=")[0] == "--execute":
-                raise StatementError("-e and a statement can't be given together")
+                raise StatementError("-e and a statement can't be given together: leave one out")
             self._take(word)
         return words
 

@@ -396,7 +396,7 @@ class _Scanner:
             self._blocks.append(_Block(word="experiment", number=number))
             given = next((w.value for w in split_words(text) if w.value.lower().startswith(("workload=", "load="))), "")
             if given:
-                self._problem(number, f"{given.partition('=')[0]}= and its block both say what a run carries out")
+                self._problem(number, f"{given.partition('=')[0]}= and its block both give the load of a run")
         few = len(body.split()) <= 2 and "=" not in body
         if not known and (told or word.lower() in LIKE_BLOCKS or few or re.search(r"\sin\s", body)):
             self._openers.append(line)

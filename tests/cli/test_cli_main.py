@@ -56,7 +56,9 @@ def test_a_wrong_statement_is_underlined_and_nothing_is_sent(rack: object, capsy
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == "" and rack.asked == []  # type: ignore[attr-defined]
-    assert lines[0].startswith("exacell: 'flashcach'") and lines[0].endswith("did you mean flashcache?")
+    assert lines[0].startswith("exacell: LIST has no object 'flashcach'") and lines[0].endswith(
+        "did you mean flashcache?"
+    )
     assert lines[2].index("^") == lines[1].index("flashcach") and lines[2].count("^") == len("flashcach")
 
 

@@ -151,7 +151,7 @@ def test_what_stays_on_a_production_racks_cells_is_a_change(
         rack.say(text)
     assert [(row.kind, row.body["statement"]) for row in rack.services.journal.entries()] == [("refused", text)]
     rack.session.read_only = False
-    with pytest.raises(RefusedError, match="nobody is at the terminal to confirm"):
+    with pytest.raises(RefusedError, match="there is no terminal for the question"):
         rack.say(text)
     assert KEYS[words] in "\n".join(said)
     rack.session.options = Options(flags={"dry-run": True})

@@ -141,7 +141,7 @@ CELL = {"name": "c1", "releaseVersion": "19.3.2.0.0", "cellsrvStatus": "running"
     [
         ("3.6h", "3.6h", ""),
         ("3.6h", "5m", "disk_repair_time of DATA is 5m"),
-        ("3.6h", "", "nobody can tell when ASM drops the disks for good"),
+        ("3.6h", "", "exacell can't find out when ASM drops the disks"),
         ("", "", ""),
     ],
 )

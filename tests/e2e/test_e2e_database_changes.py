@@ -133,7 +133,7 @@ def test_plan_reads_sql_as_run_does(inside: InProcess) -> None:
     shown = inside.ok("-r", "t1", "plan", "sql", "db=SPOT", "alter system set open_cursors=445")
     assert "ALTER SYSTEM SET open_cursors=445" in shown.out + shown.err and "nothing was sent" in shown.err
     assert "changes nothing" in inside("-r", "t1", "plan", "sql", "db=SPOT", "select 1 from dual").err
-    assert "no single change" in inside("-r", "t1", "plan", "sql", "db=SPOT", "drop table app.orders").err
+    assert "not a single change" in inside("-r", "t1", "plan", "sql", "db=SPOT", "drop table app.orders").err
 
 
 def test_a_thread_that_does_not_switch_is_not_waited_for(inside: InProcess, fault: Callable[..., None]) -> None:

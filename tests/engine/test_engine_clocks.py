@@ -114,7 +114,7 @@ def test_a_clock_that_can_not_be_read_any_more_stops_what_was_judged_by_one_that
         report, _ = carried_out(rack, restart(rack), risk=risk)
         assert len({line.partition(":")[0] for line in rack.log}) == sent
         reasons = [result.reason for result in report.results if result.outcome is Outcome.REFUSED]
-        assert all("nobody can tell when ASM drops the disks for good" in reason for reason in reasons)
+        assert all("exacell can't find out when ASM drops the disks" in reason for reason in reasons)
         assert bool(reasons) is (sent == 1)
 
 

@@ -198,7 +198,7 @@ def test_sigquit_at_the_prompt_ends_a_change_as_sigterm_does(night: Night, state
             terminal.child.send(f"{statement} -y\r")
             must_come(lambda rows=before: any(row.kind == "intent" for row in night.journal.entries()[rows:]))
             terminal.child.kill(number)
-            terminal.child.expect_exact(f"told to end ({number.name})")
+            terminal.child.expect_exact(f"asked to stop ({number.name})")
             terminal.child.expect(pexpect.EOF)
             terminal.child.wait()
         ended.append((terminal.child.exitstatus, terminal.child.signalstatus))

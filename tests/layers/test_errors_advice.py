@@ -61,7 +61,7 @@ def _found() -> Iterator[tuple[str, str]]:
         for node in calls(path):
             for keyword in node.keywords:
                 for text in _texts(keyword.value) if keyword.arg == "hint" else ():
-                    for clause in re.split(r"; |, (?=or |and |then )", text):
+                    for clause in (*re.split(r"; |, (?=or |and |then )", text), *re.findall(r"`([^`]*)`", text)):
                         if statement := statement_in(clause):
                             yield f"{path.relative_to(ROOT)}:{node.lineno}", statement
 

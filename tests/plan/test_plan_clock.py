@@ -165,7 +165,9 @@ def test_a_clock_is_long_enough_from_twice_the_estimate_on(kind: str) -> None:
     data = group(attributes={"disk_repair_time": f"{enough / 60:g}m"})
     refuse_short("x", ONE, [clock_of(data, whole=False)], kind)
     short = clock_of(group(attributes={"disk_repair_time": f"{enough / 60 - 1:g}m"}), whole=False)
-    with pytest.raises(RefusedError, match=r"^x: refused: ASM would drop the disks of exa1cel01: disk_repa") as e:
+    with pytest.raises(
+        RefusedError, match=r"^x: refused: ASM would drop the disks of exa1cel01 for good: disk_repa"
+    ) as e:
         refuse_short("x", ONE, [clock_of(data, whole=False), short], kind)
     assert e.value.hint == "sql asm \"alter diskgroup DATA set attribute 'disk_repair_time'='3.6h'\""
     assert e.value.message.endswith("; nothing was sent")
@@ -224,8 +226,8 @@ def test_an_update_of_the_software_is_held_against_the_clock_as_a_patch() -> Non
 def test_where_nothing_tells_when_disks_are_back_the_moment_is_named() -> None:
     """INACTIVE, SHUTDOWN and offline cell say when ASM drops the disks; what brings them back itself says nothing."""
     said = (
-        "exa1cel01: ASM drops the disks of DATA at 2026-11-28 23:36 unless they are online again (disk_repair_time of DATA is "
-        "3.6h)"
+        "exa1cel01: ASM drops the disks of DATA for good at 2026-11-28 23:36 unless they are online again "
+        "(disk_repair_time of DATA is 3.6h)"
     )
     assert offline(cluster()).warnings[-1] == said
     assert typed("alter griddisk all inactive", cluster()).warnings[-1] == said
@@ -363,6 +365,6 @@ def test_without_a_clock_of_ours_no_time_of_day_is_named() -> None:
     """Where nobody tells what time it is the clock itself stands in the sentence."""
     (clock,) = clocks_over([cluster()], ["DATA_CD_00_exa1cel01"])
     assert moment_of(clock, None) == (
-        f"ASM drops the disks of DATA for good unless they are back in time: {clock.sentence}"
+        f"ASM drops the disks of DATA for good unless they are online again in time: {clock.sentence}"
     )
     assert "2026-11-28 23:36" in moment_of(clock, NOW)

@@ -124,7 +124,7 @@ def test_looking_again_ends() -> None:
     for _ in range(LOOKS - 1):
         assert bench.look(after=1.0) is Act.LOOK
     assert bench.look(after=1.0) is Act.END
-    assert "stood still" in bench.exchange.refusal and not bench.exchange.sent
+    assert "was suspended" in bench.exchange.refusal and not bench.exchange.sent
 
 
 def test_a_rack_that_is_not_ours_any_more_gets_nothing() -> None:

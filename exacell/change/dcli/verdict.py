@@ -132,7 +132,7 @@ def _accepting(what: str, *, recipe: bool) -> str:
         return "`run … --accept-opaque` allows it"
     # Words behind dcli are its own.
     typed = f"exacell --accept-opaque {what} …" if what == "dcli" else f"{what} --accept-opaque …"
-    return f"{typed} runs it; the guard ends there"
+    return f"{typed} runs it without a guard"
 
 
 def judge(
