@@ -111,7 +111,7 @@ class _Maker(ParameterMaker):
             changes=(Change(object=kind, name=name, attribute="cellFlashCache", before=before, after=change.value),),
         )
         notes = (
-            ("cached blocks stay in the cache: for a run that reads from disk, drop the cache too",)
+            ("blocks that are cached already stay: for a run that reads from disk, drop the cache too",)
             if change.value == "NONE"
             else ()
         )
