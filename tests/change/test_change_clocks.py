@@ -63,7 +63,7 @@ def test_a_text_for_elsewhere_counts_on_a_host_too(tmp_path: Path, monkeypatch: 
 def test_where_nobody_tells_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No ASM that is configured, one that does not answer, and a clock that is not told are warned of, each by its reason."""
     (none,) = Bench(tmp_path, monkeypatch).judge(REBOOT)
-    assert none.startswith("Warning: nobody can tell") and "names no database node" in none
+    assert none.startswith("Warning: exacell can't find out when ASM drops the disks") and "no database node" in none
     (silent,) = Bench(tmp_path, monkeypatch, problems=("db1: no answer",)).judge(REBOOT)
     assert silent.endswith("db1: no answer")
     (untold,) = Bench(tmp_path, monkeypatch, group(failgroup_repair_time="24h")).judge(REBOOT)
@@ -106,4 +106,4 @@ def test_a_plan_is_held_against_the_clocks_where_it_takes_disks_away(
     away = Step(target="c1", what="x", statement="X", offline=True, needs=(asks,))
     takes = replace(keeps, stages=(replace(keeps.stages[0], steps=(away,)),))
     held = against_clocks(found.session, found.services, found.request, takes, {})
-    assert held.risk is Risk.UNKNOWN and "names no database node" in held.warnings[-1] and bench.asked == 1
+    assert held.risk is Risk.UNKNOWN and "no database node" in held.warnings[-1] and bench.asked == 1

@@ -49,7 +49,9 @@ class Transport:
 
 def context(transport: object, write_user: str = "celladmin") -> Any:
     rack = RackConfig(name="t1", cells=("c1", "c2", "c3"), write_user=write_user, source="t1.toml")
-    return SimpleNamespace(need_rack=lambda: rack, transport=transport, request=None)
+    return SimpleNamespace(
+        need_rack=lambda: rack, in_production=lambda targets: False, transport=transport, request=None
+    )
 
 
 def plan(*targets: str, asm: str = "") -> Plan:

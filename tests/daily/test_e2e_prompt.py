@@ -204,7 +204,7 @@ def test_names_are_learned_behind_the_prompt(outside):
     prompt.child.expect("redo writes that disk finished first")
     prompt.child.send("\x03")
     prompt.child.expect(re.escape(PROMPT))
-    assert "names learned" in prompt.type("refresh")
+    assert "are forgotten" in prompt.type("refresh")
     prompt.leave()
 
 
