@@ -83,7 +83,7 @@ _FILE = re.compile(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
 
 _FOLDERS = "tests|benchmarks"
 _SAID = {"tests": "a test", "benchmarks": "a benchmark", "make": "make"}
-_TARGETS = "demo|faults|fuzz|lint|man|mutants|races|test"
+_TARGETS = "demo|dist|faults|fuzz|install|lint|man|mutants|races|test"
 _CODE = re.compile(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
 _LINE = re.compile(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
 _LOOSE = re.compile(rf"\b({_FOLDERS})/[\w./*-]*\w")

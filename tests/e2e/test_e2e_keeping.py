@@ -105,7 +105,7 @@ def test_what_was_changed_or_is_gone_is_told(inside: InProcess, edit) -> None:
         ("keep watch 5 list cell as=a", "neither a file of hosts nor a statement that reads"),
         ("keep list flashcach as=a", "flashcach"),
         ("keep /proc/kcore as=a", "can't be copied"),
-        ("keep '@db:/etc/$(reboot)' as=a", "no absolute path"),
+        ("keep '@db:/etc/$(reboot)' as=a", "not an absolute path"),
         ("keep list cell as=a/b", "is not a name"),
         ("keep sql db=SPOT 'drop table x' as=a", "neither a file of hosts nor a statement that reads"),
     ],
@@ -158,7 +158,7 @@ def test_a_program_that_refuses_is_quoted(inside: InProcess) -> None:
         said = " ".join(done.err.split())
         assert done.code == 1
         assert re.search(
-            r"exa1db01: (sg_vpd failed|ls: cannot access '/nowhere'): .+ \(exit status \d+\); journal", said
+            r"exa1db01: (sg_vpd failed|ls: cannot access '/nowhere'): .+ \(exit status \d+\); `journal`", said
         ), said
 
 

@@ -98,7 +98,7 @@ def test_a_wrong_one_is_kept(program: InProcess, begin: Begin) -> None:
     child = begin('echo lst cell > "$1"', "new", "recipe", "weekly")
     child.expect_exact("edit it again?")
     child.sendline("n")
-    child.expect(r"is\s+kept,\s+and\s+is\s+not\s+run\s+as\s+it\s+is")
+    child.expect(r"is\s+kept\s+but\s+can.t\s+run\s+like\s+this")
     assert ended(child) == 2
     assert (own(program) / "weekly.exa").read_text() == "lst cell\n"
 
@@ -121,7 +121,7 @@ def test_nothing_written_leaves_nothing(program: InProcess, begin: Begin, script
 def test_a_failing_editor_loses_nothing(program: InProcess, begin: Begin) -> None:
     """What was saved before the editor failed stays."""
     child = begin('echo list cell > "$1"; exit 1', "new", "recipe", "weekly")
-    child.expect(r"kept\s+as\s+it\s+was\s+left:\s+check\s+recipe\s+weekly")
+    child.expect(r"kept\s+as\s+you\s+left\s+it:\s+type\s+`check\s+recipe\s+weekly`")
     assert ended(child) == 2
     assert (own(program) / "weekly.exa").read_text() == "list cell\n"
 
@@ -195,7 +195,7 @@ def test_fmt_writes_the_usual_layout_once(program: InProcess, tmp_path: Path) ->
     path.chmod(0o640)
     shown = program("fmt", "recipe", str(path), "--check")
     assert shown.code == 3 and "-list   cell" in shown.out and path.read_text().startswith("# mine\nrisk  none")
-    assert "3 lines set anew" in program.ok("fmt", "recipe", str(path)).err
+    assert "3 lines formatted" in program.ok("fmt", "recipe", str(path)).err
     assert path.read_text() == "# mine\nrisk   none\n\nlist cell\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert program.ok("fmt", "recipe", str(path), "--check").out == ""

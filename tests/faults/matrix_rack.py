@@ -26,6 +26,7 @@ from matrix_watch import RackTransport, Watch, WatchedJournal
 from exacell.change import settling
 from exacell.change.engine import Engine
 from exacell.change.execute import execute
+from exacell.change.following import Times
 from exacell.change.pending import Pending, pending
 from exacell.core.config import AsmConfig, Config, RackConfig
 from exacell.core.errors import ExacellError, ExitCode
@@ -410,11 +411,9 @@ def waiting_without_time(rack: MatrixRack) -> Iterator[None]:
     """Let engines that are made in here wait on the rack's clock, and every statement count as one that was sent just now."""
     original = Engine.__init__
 
-    def made(self: Engine, **given: Any) -> None:
-        original(
-            self,
-            **{"pause": rack.pause, "clock": rack.rack.clock.now, **given, "poll": PAUSE_S * rack.rack.clock.speed},
-        )
+    def made(self: Engine, *, times: Times, **given: Any) -> None:
+        poll = PAUSE_S * rack.rack.clock.speed
+        original(self, times=replace(times, pause=rack.pause, clock=rack.rack.clock.now, poll=poll), **given)
 
     with (
         mock.patch.object(Engine, "__init__", made),

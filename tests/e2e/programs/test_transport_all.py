@@ -217,7 +217,7 @@ def test_an_endless_answer_ends_alone_too(made: Any, kind: type, command: str, a
     transport.settings = transport.settings.with_value("max_answer", "1m")
     reply = transport.run([ask(CELLS[0], command)]).replies[CELLS[0]]
     assert (reply.state, reply.stdout, reply.stderr) == (State.FAILED, "", ""), reply.problem
-    assert reply.problem.startswith("its answer is larger than 1M: it was broken off")
+    assert reply.problem.startswith("its answer is larger than 1M: it was cut off")
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -134,7 +134,7 @@ def test_exacli_gets_the_statements_that_it_has(tmp_path: Path) -> None:
 
 def test_a_command_line_is_never_given_to_exacli(made: Any) -> None:
     """Anything but CellCLI statements is refused, naming the transport."""
-    with pytest.raises(RefusedError, match="transport exacli carries CellCLI statements only"):
+    with pytest.raises(RefusedError, match="transport exacli carries only CellCLI statements"):
         made(ExacliTransport).run([write("exa1cel01", "hostname")])
 
 
