@@ -57,9 +57,9 @@ def ack_alert(session: Session, services: Services, request: Request, call: Call
     }
     meant = {cell: found for cell, found in meant.items() if found}
     if not meant:
-        known = sorted({alert.name for found in alerts.values() for alert in found if alert.open})
+        known = sorted({a.name for found in alerts.values() for a in found if a.open and not a.examined_by})
         raise RefusedError(
-            f"ack alert {name}: {fold(alerts)} has no open alert of this name; nothing was sent",
+            f"ack alert {name}: {fold(alerts)} has no such alert that nobody has examined; nothing was sent",
             hint=ask_for(name, known)
             or (f"open are {', '.join(known)}" if known else "`show alerts all` lists the earlier ones"),
         )

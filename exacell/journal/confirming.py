@@ -74,7 +74,7 @@ class Deadline:
         if self.until.astimezone().date() != now.astimezone().date():
             at = f"{self.until.astimezone():%Y-%m-%d %H:%M:%S}"
         who = Actor(pid="?", host="?") if self.guardian is None else self.guardian
-        ways = f"confirm {self.change} keeps it, undo {self.change} takes it back"
+        ways = f"`confirm {self.change}` keeps it, `undo {self.change}` takes it back"
         if self.failed:
             again = f"; process {who.pid} tries it again" if self.again and self.guarded else ""
             return f"{begin} was not confirmed and could not be taken back: {self.failed}{again}; {ways}"
@@ -82,7 +82,7 @@ class Deadline:
             if self.reverting or self.overdue(now):
                 by = f"process {who.pid} on {who.host}"
                 return f"{begin} was not confirmed by {at} and is being taken back by {by}"
-            return f"{begin} is taken back at {at}: confirm {self.change} keeps it"
+            return f"{begin} is taken back at {at}: `confirm {self.change}` keeps it"
         if self.reverting:
             return f"{begin} was being taken back when its guardian process ended: {ways}"
         if self.overdue(now):

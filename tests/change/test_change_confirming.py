@@ -58,17 +58,16 @@ AGAIN = row("reverted", {"state": "failed", "reason": "cel02 is away", "again": 
 KEPT = row("confirmed", {"unguarded": False})
 
 SENTENCES: list[tuple[str, list[Row], float, str]] = [
-    ("guarded", [GUARDED], 60, r"^change 1 \(disable flashlog db=SPOT\) is taken back at .*: confirm 1 keeps it$"),
-    ("guardian dead", [LOST], 60, "waits to be confirmed by .*, but its guardian has ended: confirm 1 .*undo 1"),
-    ("never guarded", [], 60, "waits to be confirmed by .*, but its guardian has ended: confirm 1 .*undo 1"),
-    ("overdue and dead", [LOST], -60, "was not confirmed by .*, and its guardian has ended: confirm 1 .*undo 1"),
+    ("guarded", [GUARDED], 60, r"^change 1 \(disable flashlog db=SPOT\) is taken back at .*: `confirm 1` keeps it$"),
+    ("guardian dead", [LOST], 60, "waits to be confirmed by .*, but its guardian has ended: `confirm 1` .*undo 1`"),
+    ("never guarded", [], 60, "waits to be confirmed by .*, but its guardian has ended: `confirm 1` .*undo 1`"),
+    ("overdue and dead", [LOST], -60, "was not confirmed by .*, and its guardian has ended: `confirm 1` .*undo 1`"),
     ("overdue and guarded", [GUARDED], -60, "is being taken back by process"),
-    ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian process ended: confirm 1 .*undo 1"),
-    ("failed", [LOST, TRYING, TRIED], -60, "could not be taken back: cel02 is away; confirm 1 .*undo 1"),
-    ("failed, will try again", [GUARDED, TRYING, AGAIN], -60, "back: cel02 is away; process .* tries it again; "
-                                                              "confirm 1"),
-    ("failed, gave up", [GUARDED, TRYING, AGAIN, TRYING, TRIED], -60, "not be taken back: cel02 is away; confirm 1"),
-    ("failed, then dead", [LOST, TRYING, AGAIN], -60, "not be taken back: cel02 is away; confirm 1"),
+    ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian process ended: `confirm 1` .*undo 1`"),
+    ("failed", [LOST, TRYING, TRIED], -60, "could not be taken back: cel02 is away; `confirm 1` .*undo 1`"),
+    ("failed, will try again", [GUARDED, TRYING, AGAIN], -60, "back: cel02 is away; process .* tries it again; `confirm 1"),
+    ("failed, gave up", [GUARDED, TRYING, AGAIN, TRYING, TRIED], -60, "not be taken back: cel02 is away; `confirm 1`"),
+    ("failed, then dead", [LOST, TRYING, AGAIN], -60, "not be taken back: cel02 is away; `confirm 1`"),
     ("confirmed between two attempts", [GUARDED, TRYING, AGAIN, KEPT], -60, ""),
     ("failed, tries again", [GUARDED, TRYING, TRIED, TRYING], -60, "is being taken back by process"),
     ("confirmed after a failure", [GUARDED, TRYING, TRIED, KEPT], -60, ""),
@@ -302,7 +301,7 @@ def test_what_has_moved_ends_the_attempts(journal: Journal) -> None:
     )
     (line,) = (item.sentence for item in pending(journal, "t1"))
     assert (ended, len(tried)) == ("failed", 2)
-    assert "could not be taken back: it has been changed since; confirm 1 keeps it" in line and "again" not in line
+    assert "could not be taken back: it has been changed since; `confirm 1` keeps it" in line and "again" not in line
 
 
 def test_the_last_attempt_says_that_nobody_tries_again(journal: Journal) -> None:

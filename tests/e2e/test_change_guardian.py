@@ -19,7 +19,7 @@ import pytest
 from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
-from exacell.journal.rows import Entry, typed
+from exacell.journal.rows import Columns, Entry, typed
 from tests.support.patience import LONG_S
 
 PATIENCE = LONG_S
@@ -117,7 +117,7 @@ def test_an_unconfirmed_change_is_taken_back(shell: Shell) -> None:
     """It should bring the old plan back at the deadline, with its reason."""
     done = shell("-r", "t1", "disable", "flashlog", "db=SPOT", "--confirm-within", "1s", "-y")
     change = shell.newest()
-    assert f"confirm {change} keeps it" in done.stderr
+    assert f"`confirm {change}` keeps it" in done.stderr
     assert shell.wait_for("reverted", change)["state"] == "done"
     assert shell.flashlog() == {None}
     (undone,) = [e.body for e in shell.journal.entries() if e.body.get("origin") == f"undo {change}"]
@@ -176,7 +176,7 @@ def test_a_killed_guardian_is_told_at_the_next_start(shell: Shell) -> None:
     deadline = time.monotonic() + PATIENCE
     while "its guardian has ended" not in (said := shell("-r", "t1", "show", "lock").stderr):
         assert time.monotonic() < deadline, said
-    assert f"confirm {change} keeps it, `undo {change}` takes it back" in said
+    assert f"`confirm {change}` keeps it, `undo {change}` takes it back" in said
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
     assert "guardian" not in shell("-r", "t1", "show", "lock").stderr
@@ -194,7 +194,11 @@ def test_a_guardian_that_is_told_to_end_stops_as_ctrl_c_does(shell: Shell) -> No
     shell.wait_for("intent", taking_back)
     os.kill(pid, signal.SIGTERM)
     told = shell.wait_for("reverted", change)
-    assert told["state"] == "failed" and told["again"] is False and "asked to stop" in told["reason"]
+    assert (
+        told["state"] == "failed"
+        and told["again"] is False
+        and "was stopped before everything was taken back" in told["reason"]
+    )
     shell("emulator", "fault", "t1", "all", "clear")
     end = shell.wait_for("end", taking_back)
     assert end["exitCode"] == 4
@@ -232,7 +236,7 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     change = shell.newest()
     assert done.returncode == 1, done.stderr
     assert f"change {change} has no guardian" in done.stderr and f"t1-{change}.log" in done.stderr
-    assert f"confirm {change} keeps it, `undo {change}` takes it back" in done.stderr
+    assert f"`confirm {change}` keeps it, `undo {change}` takes it back" in done.stderr
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
 
@@ -240,7 +244,7 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
 def began(guardian: subprocess.Popen[bytes]) -> Entry:
     """Return the row that a guardian writes when it begins."""
     body = {"pid": str(guardian.pid)}
-    return typed(seq=1, at="", rack="t1", change=1, kind="guardian", target="", body=body, prev="", hash="")
+    return typed(Columns(seq=1, at="", rack="t1", change=1, kind="guardian", target="", body=body, prev="", hash=""))
 
 
 class Late:

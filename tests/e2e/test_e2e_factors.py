@@ -85,7 +85,7 @@ def test_where_nothing_is_planted_none_that_matters_is_found(rack: InProcess, fa
 
 REFUSED = [
     ("factor=weather db=SPOT", "'weather' is not one of flashlog, cell_flash_cache:, iorm:, setting:, parameter:"),
-    ("factor=iorm: db=SPOT levels=a,b", "factor=iorm: is none"),
+    ("factor=iorm: db=SPOT levels=a,b", "factor=iorm: is unknown"),
     ("factor=iorm:flashcache db=SPOT", "give two to 6 different levels"),
     ("factor=iorm:flashcache db=SPOT levels=on,on", "give two to 6 different levels"),
     ("factor=iorm:flashcache levels=on,off", "db= is needed"),
@@ -113,7 +113,7 @@ def test_a_comparison_that_can_not_show_anything_is_refused_and_said(rack: InPro
     done = rack("-r", "t1", f"{words} -y")
     again = rack.ok("-r", "t1", "-o", "json", f"{words} -y --anyway")
     rack.ok("-r", "t1", "unset iorm db=SPOT flashcache -y")
-    assert done.code == 2 and "IORM keeps SPOT out of the flash cache of exa1cel[01-03]" in told(done.err)
+    assert done.code == 2 and "IORM does not let SPOT use the flash cache of exa1cel[01-03]" in told(done.err)
     assert "This was not a fair comparison: IORM keeps SPOT out of the flash cache" in says(again)
 
 
@@ -167,7 +167,7 @@ def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InPro
         "a redo write takes" in done.err
         and "Gives way: before a run while a redo write takes longer than 2 ms" in done.err
     )
-    assert done.err.index(": giving way") < done.err.index(": continuing after") < done.err.index("[1/14] block 1")
+    assert done.err.index(": pausing") < done.err.index(": continuing after") < done.err.index("[1/14] block 1")
     assert (found["blocks"], found["pauses"], found["madeAnew"]) == (7, 1, 0) and found["pausedSeconds"] > 0
     assert "It gave way once" in says(done) or "It gave way 1 time" in says(done)
 

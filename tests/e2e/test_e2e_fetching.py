@@ -86,14 +86,14 @@ def test_one_file_with_blanks_in_its_path(lab: tuple[Program, Path], tmp_path: P
 
 @needs_sshd
 def test_nothing_here_is_replaced(lab: tuple[Program, Path], tmp_path: Path) -> None:
-    """A file that is here already keeps its content, and nothing else is copied then."""
+    """A file that already exists here keeps its content, and nothing else is copied then."""
     program, _ = lab
     (tmp_path / "x").write_text("new")
     kept = tmp_path / "here" / "b" / "x"
     kept.parent.mkdir(parents=True)
     kept.write_text("old")
     done = program("-r", "lab", f"copy from @ab:{tmp_path}/x {tmp_path}/here")
-    assert done.code == 2 and "is here already" in done.err
+    assert done.code == 2 and "already exists here" in done.err
     assert kept.read_text() == "old" and not (tmp_path / "here" / "a" / "x").exists()
 
 
@@ -180,11 +180,11 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
     [
         ("@db:/dev/sda x", "can't be copied"),
         ("@db:/proc/kcore x", "can't be copied"),
-        ("@db:/etc/../dev/sda x", "no absolute path"),
-        ("'@db:/etc/$(reboot)' x", "no absolute path"),
+        ("@db:/etc/../dev/sda x", "not an absolute path"),
+        ("'@db:/etc/$(reboot)' x", "not an absolute path"),
         ("'@db:/etc/a b' x", "there is no file /etc/a b"),
-        ("'@db:/etc/a ' x", "no absolute path"),
-        ("'@db:/etc/a\\b' x", "no absolute path"),
+        ("'@db:/etc/a ' x", "not an absolute path"),
+        ("'@db:/etc/a\\b' x", "not an absolute path"),
         ("@db:/etc/nosuch x", "there is no file /etc/nosuch"),
         ("@db:/etc x", "/etc is a folder: /etc/* names its files"),
         ("/etc/passwd x", "is for hosts, not cells"),

@@ -31,7 +31,7 @@ def test_database_nodes_are_alike(inside):
     assert "no difference" in inside.ok("-r", "t1", "facts on @db --diff").err
     assert "exa1db[01-02]" in inside.ok("-r", "t1", "--fold", "on @db facts kernel").out
     done = inside("-r", "t1", "on @db facts blocks")
-    assert done.code == 2 and "no kind of facts" in done.err
+    assert done.code == 2 and "is not a kind of facts" in done.err
 
 
 def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
@@ -51,10 +51,10 @@ def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("drift baseline=hosts2", "none of the cells that are asked; save baseline as=NAME"),
-        ("on @db drift baseline=cells2", "none of the hosts that are asked; on @GROUP save baseline as=NAME"),
-        ("on @db drift of='list lun detail'", "of= asks cells"),
-        ("snap flashlog as=n fresh=no hosts=exa1cel01", "hosts=exa1cel01 names cells"),
+        ("drift baseline=hosts2", "none of the selected cells; save baseline as=NAME"),
+        ("on @db drift baseline=cells2", "none of the selected hosts; on @GROUP save baseline as=NAME"),
+        ("on @db drift of='list lun detail'", "of= is for cells, not for hosts"),
+        ("snap flashlog as=n fresh=no hosts=exa1cel01", "hosts=exa1cel01 gives cells"),
         ("snap flashlog as=n fresh=no hosts=@nobody", "@nobody"),
     ],
 )

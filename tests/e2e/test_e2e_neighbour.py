@@ -217,7 +217,7 @@ def test_a_rack_of_the_neighbours_is_not_believed(ours: Program, place: Path) ->
     made = place / "evil.toml"
     assert neighbour("sh", "-c", f"cat > {made}", text=MINE).returncode == 0
     rack.symlink_to(made)
-    assert f"{made} is user {NEIGHBOUR}'s" in one_line(ours("racks"))
+    assert f"{made} belongs to user {NEIGHBOUR}" in one_line(ours("racks"))
     rack.unlink()
     rack.write_text(MINE)
     rack.chmod(0o666)

@@ -99,7 +99,7 @@ def test_a_name_in_capitals_folds_as_what_it_is(inside: InProcess) -> None:
         (f"alter griddisk {DISK} inactive", "it would take disks of exa1cel[01-03] offline together"),
         ("drop griddisk NO_{cell}", "there is no such grid disk"),
         ("drop celldisk CD_00_{cell}", "refused on exa1cel[01-03]: disk group DATA uses it"),
-        ("alter celldisk CD_77_{cell} comment=x", "there is no such cell disk on exa1cel[01-03]"),
+        ("alter celldisk CD_77_{cell} comment=x", "exa1cel[01-03] has no such cell disk"),
         ("alter griddisk all comment='{cell}'", "(a cell's own name) is allowed only in LIST"),
         (
             "create griddisk p_{cell} celldisk=CD_00_{cell}, comment='{CELL}'",

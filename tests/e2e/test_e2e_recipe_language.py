@@ -113,7 +113,7 @@ def test_undo_behind_a_run_takes_the_whole_run_back(inside: InProcess, tmp_path:
     assert len(inside.ok(*noted).records) == 2
     assert "comments: alter griddisk DATA_CD_01_exa1cel01" in inside.ok("-r", "t1", "journal").out
     numbers = [row["change"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records]
-    said = f"(run {recipe}); undo {numbers[-1]} takes back change {numbers[-1]} alone"
+    said = f"(run {recipe}); to take back only change {numbers[-1]}, type `undo {numbers[-1]}`"
     assert said in inside.ok("-r", "t1", "undo", "-n").err and len(inside.ok(*noted).records) == 2
     assert said in inside.ok("-r", "t1", "undo", "-y").err and inside.ok(*noted).records == []
     left = inside.ok("-r", "t1", "undo", "-y")
@@ -374,7 +374,7 @@ def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
         and done.out == ""
         and done.err.startswith(
             "recipe asked runs commands that exacell can't read and can't guard:\n  on exa1cel01 sh \"eval true\"\n"
-            "exacell: recipe asked: there is no terminal for the question; nothing was run; run "
+            "exacell: recipe asked: there is no terminal for the question; nothing was run; `run "
         )
     )
     written(inside, alone='recipe "Alone"\nneeds opaque\non @db sh uname -r\n')

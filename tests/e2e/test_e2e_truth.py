@@ -55,7 +55,7 @@ def test_what_is_planted_is_told_and_forgotten(rack: InProcess) -> None:
         (("when=open_cursors=7",), "PARAMETER=VALUE of the database, beside adds= or saves="),
         (("adds=1", "when=open_cursors"), "PARAMETER=VALUE of the database, beside adds= or saves="),
         (("db=NONE", "adds=1"), "no database of rack t1"),
-        (("adds=1", "saves=1"), "opposite things"),
+        (("adds=1", "saves=1"), "are opposites"),
         (("adds=1", "--forget"), "--forget removes an effect"),
     ):
         done = rack("emulator", "truth", "t1", *words)

@@ -65,6 +65,8 @@ STATEMENTS = {
     "show quarantine": "show quarantine",
     "can offline": "can offline exa1cel01",
     "check patch": "check patch",
+    "doctor": "doctor",
+    "files": "files",
     "locate disk D": "locate disk FD_00_exa1cel01",
     "show flashcachecontent": "show flashcachecontent db=SPOT top=1",
     "racks": "racks",

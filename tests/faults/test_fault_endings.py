@@ -221,7 +221,7 @@ def test_a_question_between_waves_is_not_waited_for(site: Site) -> None:
     """Who is asked to stop while a rolled change asks whether to go on does not wait for the answer."""
     site.seen = len(site.journal.entries())
     with site.program.at_terminal("-r", "t1", "flush flashcache --rolling --pause=ask -y") as terminal:
-        terminal.child.expect(r"go on\?")
+        terminal.child.expect(r"continue\?")
         terminal.child.kill(signal.SIGTERM)
         said = told(terminal.rest())
         assert terminal.child.wait() == 4

@@ -37,7 +37,7 @@ MOVES = [
     (
         "alter cell comment=mine",
         "alter cell comment=theirs",
-        "would now do something else: 'send the statement' on exa1cel02 has other changes; nothing was sent",
+        "would now do something else: 'send the statement' on exa1cel02 has different changes; nothing was sent",
     ),
     (
         "alter cell comment=mine",

@@ -126,7 +126,7 @@ def test_a_group_that_is_being_rebalanced_is_left_alone() -> None:
     still = replace(data(), running=(operation("DATA", 0),), operations=1)
     with pytest.raises(RefusedError, match=r"rebalance of DATA is stopped \(power 0\);") as standing:
         resize(80 * GIB, asm_facts=still)
-    assert standing.value.hint.startswith("set rebalance power=4 diskgroup=DATA starts it again; repeat this when")
+    assert standing.value.hint.startswith("`set rebalance power=4 diskgroup=DATA` starts it again; repeat this when")
 
 
 def test_the_rebalance_that_the_change_itself_began_is_waited_for() -> None:

@@ -245,7 +245,7 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
     """
     standing = asm.stands(group.name)
     if standing or not own:
-        on = f"set rebalance power=4 diskgroup={group.name} starts it again; " if standing else ""
+        on = f"`set rebalance power=4 diskgroup={group.name}` starts it again; " if standing else ""
         raise RefusedError(
             f"resize griddisk prefix={wanted.prefix}: {asm.told(group.name)}; nothing was sent",
             hint=f"{on}repeat this when `show rebalance` lists none of {group.name}",

@@ -48,7 +48,7 @@ def test_the_cache_in_memory_is_shown_by_both_names(started: tuple[InProcess, di
         for row in done.records:
             assert {key: row[key] for key in expected} == expected
             if expected["memory"] is None:
-                assert "has no memory cache exa1cel[01-02]" in done.err
+                assert "exa1cel[01-02] has no memory cache" in done.err
             else:
                 assert 0 < row["used"] <= row["size"]
                 assert row["name"].startswith(row["cell"])

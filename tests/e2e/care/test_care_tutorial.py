@@ -95,7 +95,7 @@ def test_a_change_that_was_stopped_is_no_step_and_resume_may_finish_it() -> None
 
     step = next(step for step in STEPS if step.type.startswith("release griddisk"))
     release, resume, other = (parse_line(text) for text in (step.type, "resume", "show health"))
-    assert "resume finishes it" in step.check(cells := Cells(288, 288), cells, release, ExitCode.INTERRUPTED)
+    assert "type `resume` to finish it" in step.check(cells := Cells(288, 288), cells, release, ExitCode.INTERRUPTED)
     assert "has grown again" in step.check(cells := Cells(300, 288), cells, resume, ExitCode.DONE)
     assert step.check(cells := Cells(300, 300), cells, resume, ExitCode.DONE) == ""
     assert step.check(cells := Cells(300, 300), cells, other, ExitCode.DONE) == ELSEWHERE
