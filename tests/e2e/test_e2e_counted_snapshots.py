@@ -69,7 +69,7 @@ def test_a_counter_that_did_not_move_is_told_to_programs_and_counted_for_eyes(in
     _moved(inside.home, "iorm_database", "still", by=0, collected=60_000)
     done = inside.ok("-r", "t1", "delta still too")
     rows = inside.ok("-r", "t1", "-o", "json", "delta still too").records
-    assert not done.out and f"{len(rows)} counters did not move" in done.err
+    assert not done.out and f"{len(rows)} counters did not change" in done.err
     assert rows and {row["difference"] for row in rows} == {0}
 
 

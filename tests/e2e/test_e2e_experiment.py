@@ -281,7 +281,7 @@ def test_a_run_that_fails_stops_the_experiment(rack: InProcess, option: str, cod
     """What a run carries out may fail, or bring no load: the reason is told, and the factor is as it was."""
     done = rack("-r", "t1", f"{' '.join(AB)} aa=1 {option} -y")
     assert done.code == code, done.err
-    assert message.partition(": ")[2] in told(done.err) and "runs are left: resume goes on" in told(done.err)
+    assert message.partition(": ")[2] in told(done.err) and "runs are left: `resume` continues" in told(done.err)
     rack.ok("-r", "t1", "resume", "--abandon", "-y")
 
 

@@ -114,7 +114,7 @@ def test_a_comparison_that_can_not_show_anything_is_refused_and_said(rack: InPro
     again = rack.ok("-r", "t1", "-o", "json", f"{words} -y --anyway")
     rack.ok("-r", "t1", "unset iorm db=SPOT flashcache -y")
     assert done.code == 2 and "IORM does not let SPOT use the flash cache of exa1cel[01-03]" in told(done.err)
-    assert "This was not a fair comparison: IORM keeps SPOT out of the flash cache" in says(again)
+    assert "This was not a fair comparison: IORM does not let SPOT use the flash cache" in says(again)
 
 
 def test_a_table_kept_by_default_and_left_out_ranks_as_published(rack: InProcess, tmp_path: Path) -> None:

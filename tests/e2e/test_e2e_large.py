@@ -96,6 +96,6 @@ def test_a_cell_whose_answer_is_too_large_is_told_and_the_others_stand(rack: Pro
         done = rack("-r", "l", "-o", form, "-f", "-", stdin=script)
         assert done.code == 1
         assert "exa1cel02: its answer is larger than 1.953K: it was cut off" in done.err.replace("6000 bytes", "5.859K")
-        assert "set max_answer raises that" in done.err
+        assert "`set max_answer` raises the limit" in done.err
         cells = [json.loads(row)["cell"] if form == "jsonl" else row.split()[0] for row in done.out.splitlines()]
         assert set(cells) - {"cell", "---------"} == {"exa1cel01", "exa1cel03"}

@@ -176,7 +176,11 @@ def test_a_value_of_a_matrix_is_one_word(inside: InProcess, value: str) -> None:
         ("check list metriccurrent FC_BY_DIRTY.metricValue < 0m", 1, "MB, not < 0m"),
         ("check list metriccurrent FC_BY_DIRTY.metricValue < 900g", 0, ""),
         ('check sql db=SPOT "select group# from v$log where 1=2".group# = 1 "why"', 1, "there is no group#; why"),
-        ('wait until sql asm "select state from v$asm_diskgroup".state of X = MOUNTED for=1s', 1, "of X after 1"),
+        (
+            'wait until sql asm "select state from v$asm_diskgroup".state of X = MOUNTED for=1s',
+            1,
+            "no row for X after 1",
+        ),
         ("check show diskgroup.freeMb of DATA > 10g", 0, ""),
         ("check show diskgroup.freeMb of DATA < 1g", 1, "MB, not < 1g"),
         ("check all flashcache.size < 2t", 0, ""),

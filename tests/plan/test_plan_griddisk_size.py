@@ -150,7 +150,7 @@ def test_the_rebalance_that_the_change_itself_began_is_waited_for() -> None:
     still = replace(busy, running=(operation("DATA", 0),))
     for size, state, before, hint in (
         (80, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 71680M"], "repeat this when"),
-        (80, still, own, "set rebalance power=4 diskgroup=DATA"),
+        (80, still, own, "`set rebalance power=4 diskgroup=DATA`"),
         (120, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 122880M"], "repeat this when"),
     ):
         with pytest.raises(RefusedError, match="rebalance of DATA") as caught:

@@ -83,7 +83,7 @@ def test_alerts_are_seen_and_acknowledged(session: Terminal, fourteen: Program) 
     fourteen.ok("emulator", "load", "w", "db=SPOT", "redo=1", "for=120")
     try:
         answer = told(screen(session, "show alerts critical"))
-        name = answer.partition("ack alert ")[2].split()[0]
+        name = answer.partition("ack alert ")[2].split()[0].rstrip("`")
         assert f"`on {C2} list alerthistory {name} detail` shows what to" in answer
         session.child.send(f"on {C2} ack alert {name} by=eve\r")
         session.child.expect_exact("proceed? [y/N/d]")

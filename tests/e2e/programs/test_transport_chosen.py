@@ -92,7 +92,7 @@ def test_what_the_transport_cannot_do_is_said_before_confirmation(run: Run) -> N
 def test_command_lines_are_refused_where_there_are_none(run: Run) -> None:
     """dcli over exacli is refused with the transport's name, before anything is asked or sent."""
     code, out, err = run("set transport exacli", "dcli -c exa1cel01 hostname", form="table")
-    assert (code, out) == (2, "") and "carries only CellCLI statements" in err
+    assert (code, out) == (2, "") and "carries CellCLI statements only" in err
 
 
 @pytest.mark.parametrize("name", ["openssh", "clush", "dcli"])
