@@ -44,7 +44,7 @@ REST := tests/e2e tests/faults tests/referees
 # named in setup.cfg, so that what is not run is not collected.
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@echo "make test: the modules and the main job on emulated racks; on two quiet cores some 6 minutes. make test-all runs everything" >&2
+	@echo "make test: the modules and the main job on emulated racks; on two quiet cores some 4 minutes. make test-all runs everything" >&2
 	@$(PYTEST) $(ARGS)
 
 test-rest: $(VENV)/.tested
