@@ -113,7 +113,7 @@ def judge(race: Raced) -> Verdict:
     verdict.untold += [
         f"{host}: {ms:.0f} ms by the journal, and nobody was told"
         for host, ms in race.own_ages
-        if ms > 1000 * LONGEST and not (race.code and "it left " in race.text)
+        if ms > 1000 * LONGEST and not (race.code and _LATE.search(race.text))
     ]
     verdict.lost += sum(lost.size for lost in race.lost if not lost.told.loses)
     if race.taken is not None:
@@ -147,6 +147,9 @@ def _untold(race: Raced, harmed: bool) -> list[str]:
         unnamed = [cell for cell in race.wrong or [race.script.victim] if cell not in named]
     return [f"exit code {race.code}, and nothing is said of {', '.join(unnamed)}: {told[-200:]}"] if unnamed else []
 
+
+_LATE = re.compile(r"it was sent [0-9.]+s after the check")
+"""What an operator is told of a statement whose look was old when it had been written."""
 
 _PROGRESS = re.compile(r"[ \[]|Plan on ")
 """How lines begin that tell of what is planned and how far it is."""

@@ -58,8 +58,8 @@ def test_a_disk_group_has_to_be_named(text: str, told: bool) -> None:
 @pytest.mark.parametrize(
     ("code", "text", "told"),
     [
-        (1, "exa1cel02: it left 0.8s after the check\n", True),
-        (0, "it left 0.8s after\n", False),
+        (1, "exa1cel02: it was sent 0.8s after the check\n", True),
+        (0, "it was sent 0.8s after the check\n", False),
         (1, FAILED, False),
     ],
 )
