@@ -163,7 +163,7 @@ def judge(rack: Rack, twin: Rack, mark: str) -> Iterator[str]:
 
 def too_busy(said: Sequence[str]) -> bool:
     """Whether a look at a cell was too old to act upon because this host stood still."""
-    return any("stood still" in line for line in said)
+    return any("was suspended" in line for line in said)
 
 
 def play(rack: Rack, twin: Rack, dice: random.Random, number: int) -> Round:

@@ -310,7 +310,7 @@ def judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict
         # What docs/reliability.md does not guarantee: the cell hung for longer than disk_repair_time with its disks offline.
         # What is guaranteed is that it is told.
         verdict.expelled = True
-        if not any("ASM dropped" in line for line in verdict.story):
+        if not any("ASM dropped" in line or "ASM has dropped" in line for line in verdict.story):
             problems.append("ASM dropped disks for good, and nobody was told")
     elif found != goal and not _refused_well(case, found, verdict):
         problems.append(f"the rack is not as it has to be: {differences(goal, found)}")
