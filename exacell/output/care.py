@@ -180,7 +180,8 @@ def doctor_lines(checks: Sequence[Check], width: int | None, *, color: bool) -> 
         about = f"{hosts}: " if hosts else ""
         text = f"{check.level:<8} {about}{check.check}: {check.found}" + (f"; {check.way}" if check.way else "")
         lines = wrapped(text, width, indent=9)
-        yield paint(lines[0], _STYLES.get(check.level, ""), color=color)
+        style = _STYLES.get(check.level)
+        yield paint(lines[0], style, color=color) if style else lines[0]
         yield from lines[1:]
 
 

@@ -9,6 +9,8 @@ import pytest
 from exacell.care import examination as e
 from exacell.care.examination import Check, KeyFile
 from exacell.care.health import Level
+from exacell.output.care import doctor_lines
+from exacell.output.style import plain
 from tests.support.every import every
 
 OK, WARN, BAD, UNKNOWN = Level.OK, Level.WARN, Level.BAD, Level.UNKNOWN
@@ -86,6 +88,21 @@ def test_each_measure_has_its_verdict_and_its_way_out(
     assert found in check.found
     assert way in check.way
     assert (level is OK) is not bool(check.way)
+
+
+@pytest.mark.parametrize("color", [True, False])
+def test_each_check_is_a_line_that_fits(color: bool) -> None:
+    """At a terminal, in colour or without, each check begins a line with its verdict, none is wider than the terminal, and hosts
+    whose checks differ in their names alone share one."""
+    checks = [
+        *(Check(check="a", level=level, found="found " * 20, way="way") for level in Level),
+        *(Check(check="login", level=OK, found=f"{host} works", host=host) for host in ("c01", "c02", "c03")),
+    ]
+    shown = [plain(line) for line in doctor_lines(checks, 80, color=color)]
+    assert all(len(line) <= 80 for line in shown)
+    heads = [line.split()[0] for line in shown if not line.startswith(" ")]
+    assert heads == ["ok", "unknown", "warn", "bad", "ok"]
+    assert shown[-1].startswith("ok       c[01-03]: login:")
 
 
 @pytest.mark.parametrize("level", Level)
