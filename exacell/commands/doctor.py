@@ -73,7 +73,7 @@ def files(session: Session, call: Call) -> Result:
         {"cell": None, "path": str(place.path), "bytes": place.size, "what": place.what, "lost": place.lost or None}
         for place in places(session.home, [lock_of(rack, session.home.state_dir).path for rack in racks])
     ]
-    columns = (Column("path"), Column("bytes", "size"), Column("what"), Column("lost", title="lost without it"))
+    columns = (Column("path"), Column("bytes", "size"), Column("what", "prose"))
     return Result(records=rows, columns=columns, data=True)
 
 

@@ -33,9 +33,10 @@ COMMANDS = (
         name="files",
         group="racks",
         effect=Effect.READ,
-        summary="every place on this machine that exacell writes into, with its size and what is lost without it",
-        details="Files that you name yourself (spool, > FILE, report to=, copy from) are not among them. On cells nothing is "
-        "written; on other hosts, sh --detach keeps its output in /tmp/exacell-* until it is fetched.",
+        summary="every place on this machine that exacell writes into, with its size",
+        details="-o json also has what is lost without it. Files that you name yourself (spool, > FILE, report to=, copy "
+        "from) are not among them. On cells nothing is written; on other hosts, sh --detach keeps its output in "
+        "/tmp/exacell-* until it is fetched.",
         example="files",
         recipe_ok=False,
         handler="exacell.commands.doctor:files",
