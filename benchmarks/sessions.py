@@ -30,6 +30,8 @@ from tests.support.ways import ways  # noqa: E402
 
 RACK = "t1 speed=600 cells=3"
 NOT_ALONE = (
+    "doctor",
+    "files",
     "emulator",
     "exit",
     "quit",
