@@ -75,12 +75,14 @@ class KeyFile:
         path: where it is.
         mode: its permissions.
         problem: why it can't be used as it is, such as its passphrase; empty where it can.
+        way: what to type or to do about that.
         in_agent: whether the agent holds the same key.
     """
 
     path: str
     mode: int
     problem: str = ""
+    way: str = ""
     in_agent: bool = False
 
 
@@ -103,8 +105,8 @@ def keys(files: Sequence[KeyFile], agent: int) -> list[Check]:
                 Check(
                     check="keys",
                     level=Level.WARN if len(usable) or agent else Level.BAD,
-                    found=key.problem.partition(": ssh-add")[0],
-                    way=f"`ssh-add {key.path}`",
+                    found=key.problem,
+                    way=key.way,
                 )
             )
     if not usable and not agent:

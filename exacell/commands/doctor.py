@@ -117,7 +117,8 @@ def _of_hosts(session: Session, services: Services, request: Request, rack: Rack
     timeout = request.read_timeout
     clusters = [] if narrowed else list(rack.asm)
     asking = Meanwhile(partial(_asm, services, clusters, timeout))
-    reached = [*((cell, rack.read_user) for cell in cells), *((host, _user_of(rack, host)) for host in hosts)]
+    over_ssh = cells if services.transport.capabilities.known_hosts else ()
+    reached = [*((cell, rack.read_user) for cell in over_ssh), *((host, _user_of(rack, host)) for host in hosts)]
     configured, answers = machine.check_ssh_config(rack, reached)
     checks = [_lock(session, rack), *machine.check_keys(answers), *configured]
     if cells:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from exacell.care import examination
-from exacell.care.examination import Check, KeyFile
+from exacell.care.examination import Check
 from exacell.care.health import Level
 from exacell.core.config import RackConfig
 from exacell.core.errors import ConfigError, why_unreadable
@@ -100,7 +100,7 @@ def check_lock(path: Path) -> Check:
 
 def check_keys(answers: Iterable[Answer]) -> list[Check]:
     """Return what the agent holds, and which keys can log in where ssh_config leads."""
-    from exacell.transport.ssh.route import DEFAULT_FILES, agent_keys, key_state  # They import paramiko.
+    from exacell.transport.ssh.route import DEFAULT_FILES, agent_keys, key_file  # They import paramiko.
 
     named = dict.fromkeys(
         name
@@ -112,9 +112,9 @@ def check_keys(answers: Iterable[Answer]) -> list[Check]:
     held, problem = agent_keys() if socket else (frozenset[bytes](), "")
     files = []
     for path in map(at_home, named):
-        state = key_state(path, held)
-        if state is not None:
-            files.append(KeyFile(path=str(path), mode=path.stat().st_mode, problem=state[0], in_agent=state[1]))
+        file = key_file(path, held)
+        if file is not None:
+            files.append(file)
     return [examination.agent(socket, len(held), problem), *examination.keys(files, len(held))]
 
 

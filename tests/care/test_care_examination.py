@@ -24,6 +24,9 @@ def key(path: str = "/k", **other: object) -> KeyFile:
     return KeyFile(**{"path": path, "mode": 0o100600, **other})  # type: ignore[arg-type]
 
 
+LOCKED = {"problem": "/k needs a passphrase", "way": "`ssh-add /k`"}
+
+
 def only(checks: list[Check]) -> Check:
     (one,) = checks
     return one
@@ -46,10 +49,10 @@ CASES: tuple[tuple[Callable[[], Check], Level, str, str], ...] = (
     (lambda: only(e.keys([], 0)), BAD, "no key to log in with", "ssh-copy-id"),
     (lambda: only(e.keys([key(mode=0o100640)], 0)), WARN, "mode 640", "`chmod 600 /k`"),
     (lambda: only(e.keys([key(mode=0o100604)], 0)), WARN, "mode 604", "`chmod 600 /k`"),
-    (lambda: only(e.keys([key(problem="/k needs a passphrase: ssh-add it", in_agent=True)], 1)), OK, "/k", ""),
-    (lambda: e.keys([key(problem="/k needs a passphrase: ssh-add it")], 0)[0], BAD, "/k needs a passphrase", "`ssh-add /k`"),
-    (lambda: e.keys([key(problem="/k is odd"), key("/other")], 0)[0], WARN, "/k is odd", "`ssh-add /k`"),
-    (lambda: e.keys([key(problem="/k is odd")], 1)[0], WARN, "/k is odd", "`ssh-add /k`"),
+    (lambda: only(e.keys([key(**LOCKED, in_agent=True)], 1)), OK, "/k", ""),
+    (lambda: e.keys([key(**LOCKED)], 0)[0], BAD, "/k needs a passphrase", "`ssh-add /k`"),
+    (lambda: e.keys([key(problem="/k is odd", way="take another"), key("/other")], 0)[0], WARN, "/k is odd", "take another"),
+    (lambda: e.keys([key(problem="/k is odd", way="take another")], 1)[0], WARN, "/k is odd", "take another"),
     (lambda: e.descriptors(100, 100, 100, 3), OK, "3 hosts need about 100 open files; 100 are allowed", ""),
     (lambda: e.descriptors(101, 100, 200, 3), OK, "100 are allowed", ""),
     (lambda: e.descriptors(101, 100, 100, 1), BAD, "1 host need", "`ulimit -n 1024`"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
+
+import pytest
 
 from benchmarks import draw_house
 from tests.support import sources
@@ -42,3 +45,17 @@ def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
 def test_the_picture_is_drawn_from_the_imports() -> None:
     """docs/pictures/architecture.svg is what ``python benchmarks/draw_house.py`` draws now."""
     assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn(sources.modules())
+
+
+TOP = frozenset(
+    (".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "benchmarks", "completions", "docs", "exacell",
+     "examples", "pyproject.toml", "recipes", "ruff.toml", "setup.cfg", "tests")
+)  # fmt: skip
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    """The tree's top level has what was agreed and nothing that a run left there."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.partition("/")[0] for line in listed.splitlines()} == TOP

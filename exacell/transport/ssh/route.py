@@ -17,6 +17,7 @@ import paramiko
 from cryptography.exceptions import UnsupportedAlgorithm
 from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemoryPrivateKey
 
+from exacell.care.examination import KeyFile
 from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
 from exacell.transport.local_process import is_locale
@@ -153,21 +154,23 @@ class KeyRing:
             return known[1]
 
 
+_LOCKED = "needs a passphrase"
+
+
 def _load(path: Path) -> paramiko.PKey | str:
     try:
         return paramiko.PKey.from_path(path)
     except (paramiko.PasswordRequiredException, TypeError):
         # cryptography says TypeError when a key is encrypted and no password is given.
-        return f"{path} needs a passphrase: ssh-add it"
+        return f"{path} {_LOCKED}: ssh-add it"
     except OSError as error:
         return f"{path} can't be read ({error.strerror})"
     except (ValueError, UnsupportedAlgorithm, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
         return f"{path} is not a usable private key ({' '.join(str(error).split()) or type(error).__name__})"
 
 
-def key_state(path: Path, held: frozenset[bytes]) -> tuple[str, bool] | None:
-    """Return why a private key can't be used as it is (empty where it can), and whether the agent holds it; None where there is
-    no such file.
+def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
+    """Return what a private key is good for; None where there is no such file.
 
     Args:
         held: the public halves of the agent's keys.
@@ -175,9 +178,15 @@ def key_state(path: Path, held: frozenset[bytes]) -> tuple[str, bool] | None:
     loaded = KeyRing().load(path)
     if loaded is None:
         return None
+    mode = path.stat().st_mode
     if isinstance(loaded, paramiko.PKey):
-        return "", bytes(loaded) in held
-    return loaded, not held.isdisjoint(public_blobs([path]))
+        return KeyFile(path=str(path), mode=mode, in_agent=bytes(loaded) in held)
+    in_agent = not held.isdisjoint(public_blobs([path]))
+    locked = f"{path} {_LOCKED}"
+    if loaded.startswith(locked):
+        return KeyFile(path=str(path), mode=mode, problem=locked, way=f"`ssh-add {path}`", in_agent=in_agent)
+    way = "set IdentityFile in ssh_config to another key"
+    return KeyFile(path=str(path), mode=mode, problem=loaded, way=way, in_agent=in_agent)
 
 
 AGENT_S = 5.0

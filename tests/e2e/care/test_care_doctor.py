@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import stat
+import subprocess
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -123,3 +124,18 @@ def test_an_agent_that_does_not_answer(monkeypatch: pytest.MonkeyPatch, tmp_path
         silent.listen()
         monkeypatch.setattr(route, "AGENT_S", 0.05)
         assert route.agent_keys() == (frozenset(), "no answer within 0.05 s")
+
+
+def test_what_each_key_file_is_good_for(tmp_path: Path) -> None:
+    """A key that can be used, one that needs its passphrase, and a file that holds no key have each their problem and what to
+    type; where the agent holds the same key, that is said; a file that is not there is none."""
+    for name, words in (("open", []), ("locked", ["secret"])):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", *(words or [""]), "-f", tmp_path / name], check=True)
+    (tmp_path / "text").write_text("no key")
+    held = frozenset(route.public_blobs([tmp_path / "locked"]))
+    opened, locked, text = (route.key_file(tmp_path / name, held) for name in ("open", "locked", "text"))
+    assert opened is not None and (opened.problem, opened.in_agent) == ("", False)
+    assert locked is not None and locked.problem.endswith("needs a passphrase") and locked.in_agent
+    assert locked.way == f"`ssh-add {tmp_path / 'locked'}`"
+    assert text is not None and "is not a usable private key" in text.problem and "IdentityFile" in text.way
+    assert route.key_file(tmp_path / "none", held) is None
