@@ -381,8 +381,8 @@ class RecipeRunner:
             problems += [sentence(stopped), *self._left]
             if self._dry and self._planned:
                 problems.append(
-                    f"-n carries out no earlier line, and this one may need it: `rehearse {self._statement}` "
-                    "carries all out on a copy of the rack"
+                    f"-n does not carry out the lines before, and this line may need them: `rehearse {self._statement}` "
+                    "carries out all lines on a copy of the rack"
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])

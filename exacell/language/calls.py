@@ -77,7 +77,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             # A noun of CellCLI's with whatever stands behind it: LIST takes the same words.
             noun = words[1].value.lower()
             rest = " ".join((noun, *(word.raw for word in words[2:])))
-            asked = f"type: list {rest}; help {noun} shows what else can be done with it"
+            asked = f"type: list {rest}; `help {noun}` shows what else can be done with it"
             near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)

@@ -255,13 +255,14 @@ def ways_out(
 def _members(grids: Sequence[GridDisk]) -> str:
     """The way for disks of a disk group: single disks leave it, or all of it goes."""
     groups = sorted({grid.asm_group for grid in grids})
-    whole = " and ".join(f"drop diskgroup {group}" for group in groups)
-    give = "gives" if len(groups) == 1 else "give"
+    whole = " and ".join(f"`drop diskgroup {group}`" for group in groups)
+    gone = "drops the disk group with its files" if len(groups) == 1 else "drop the disk groups with their files"
     first = grids[0]
     # A disk that is offline can't be emptied first: ORA-15084.
     force = " force" if first.asm_mode == "OFFLINE" else ""
-    single = f'sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"'
-    return f"{single} and so on drops single disks (wait for the rebalance); {whole} {give} up all of them with their files"
+    single = f'`sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"`'
+    others = " and so on take single disks" if len(grids) > 1 else " takes it"
+    return f"{single}{others} out of ASM (wait for the rebalance); {whole} {gone}"
 
 
 def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:

@@ -95,8 +95,8 @@ def test_a_dead_disk_may_go(text: str) -> None:
 
 
 MEMBERS = (
-    'sql asm "alter diskgroup DATA drop disk DATA_CD_01_EXA1CEL01" and so on drops single disks (wait for the '
-    "rebalance); drop diskgroup DATA gives up all of them with their files"
+    '`sql asm "alter diskgroup DATA drop disk DATA_CD_01_EXA1CEL01"` takes it out of ASM (wait for the rebalance); '
+    "`drop diskgroup DATA` drops the disk group with its files"
 )
 WAYS: dict[str, tuple[GridDisk, dict[str, str] | None, str]] = {
     "a member": (grid("CD_01_exa1cel01"), {}, MEMBERS),
@@ -138,7 +138,7 @@ def test_disks_of_several_groups_are_told_one_way_each() -> None:
     fact = cell(grid_disks=(grid("CD_01_exa1cel01"), reco, grid("CD_01_exa1cel01", "FRA")))
     with pytest.raises(RefusedError) as caught:
         guard("drop celldisk CD_01_exa1cel01", fact, accepted=[CELLS[0]], headers={})
-    assert "drop diskgroup DATA and drop diskgroup FRA give up" in caught.value.hint
+    assert "`drop diskgroup DATA` and `drop diskgroup FRA` drop" in caught.value.hint
 
 
 def test_a_pool_keeps_its_way() -> None:
