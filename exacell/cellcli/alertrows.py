@@ -1,8 +1,9 @@
 """Reads LIST ALERTHISTORY, whose messages have several lines: what follows a row and is none belongs to it. Pure.
 
 A message is quoted on some releases and not on others, its further lines are led by a TAB, by blanks or by nothing, and
-dcli strips what leads a line. So a row is known by its beginning: the alert's number, and behind it the other columns. Where
-the number is not asked for, by its TABs. Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
+dcli strips what leads a line. So a row is known by its beginning: the alert's number, then the other columns. Where the
+number is not asked for first, by its TABs, and by the one blank before its first value: further lines have more.
+Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
 """
 
 from __future__ import annotations
@@ -11,15 +12,24 @@ import re
 from collections.abc import Iterator, Sequence
 
 from exacell.cellcli.messages import is_message
+from exacell.cellcli.schema import find_object
 
 OBJECT = "ALERTHISTORY"
 
+_KNOWN = find_object(OBJECT)
 _NUMBER = re.compile(r"\d+(?:_\d+)?")
 _TEXTS = ("alertmessage", "alertaction", "alertdescription")
 """Columns whose text may have several lines, and TABs in them."""
 _TIMES, _DATE = ("begintime", "endtime", "sequencebegintime"), re.compile(r"\d{4}-\d\d-\d\dT|$")
 _APART = re.compile(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """What parts the columns of a row that lost its TABs in transit: blanks, but for those within quotes."""
+
+
+def of_several_lines(object_type: str, names: Sequence[str]) -> bool:
+    """Return whether a row of LIST with these columns may have several lines: alerts, with a message or an unknown column."""
+    return object_type.upper() == OBJECT and any(
+        name.lower() in _TEXTS or _KNOWN is None or _KNOWN.attribute(name) is None for name in names
+    )
 
 
 def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
@@ -68,7 +78,7 @@ def _begins(line: str, names: Sequence[str], *, tabbed: bool, row: Sequence[str]
         return bool(_NUMBER.fullmatch(cells[0])) and told
     if not row:
         return True
-    if _open(row):
+    if _open(row) or line.startswith("\t  "):
         return False
     back = len(names) - _place(names) - 1
     return len(_cells(row[-1])) > back if back else len(cells) >= len(names)
@@ -85,6 +95,9 @@ def _open(row: Sequence[str]) -> bool:
 
 
 def _cells(line: str) -> list[str]:
+    # One TAB leads a row and a blank each value: what is empty at either end is a column still. Several TABs lead a further line.
+    if line.startswith("\t ") and line.strip():
+        return [cell.strip(" ") for cell in line[1:].split("\t")]
     stripped = line.strip(" \t")
     return re.split(r"[ ]*\t[ ]*", stripped) if "\t" in stripped else _APART.split(stripped)
 

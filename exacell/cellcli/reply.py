@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows
+from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows, of_several_lines
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, values
 from exacell.core.errors import ReplyError
@@ -68,7 +68,7 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
     names = spelled(columns, object_type)
-    if object_type.upper() == ALERTS:
+    if of_several_lines(object_type, names):
         return [_record(cells, names) for cells in alert_rows(text.replace("\r", "").split("\n"), names)]
     plain = plain_columns(text, len(names))
     if plain is not None:

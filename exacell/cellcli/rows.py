@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, NamedTuple, overload
 
-from exacell.cellcli.alertrows import OBJECT as ALERTS
+from exacell.cellcli.alertrows import of_several_lines
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
 from exacell.cellcli.schema import METRIC_VALUES, values
 
@@ -88,7 +88,7 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
     parts: list[tuple[str, Columns]] = []
     alike = "cell" not in names and 0 < len(set(names)) == len(names)
     for cell, text in answers.items() if alike else ():
-        found = plain_columns(text, len(names)) if object_type.upper() != ALERTS else None
+        found = None if of_several_lines(object_type, names) else plain_columns(text, len(names))
         if found is None:
             records = read_columns(text, columns, object_type)
             if any(len(record) != len(names) for record in records):

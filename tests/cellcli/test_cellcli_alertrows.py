@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 
 from exacell.cellcli.reply import read_columns, read_detail
 from exacell.cellcli.rows import read_rows
+from tests.support.every import every
 
 DEFAULT = ("name", "beginTime", "severity", "alertMessage")
 MESSAGES = [
@@ -100,3 +101,38 @@ def test_detail_keeps_every_line_of_a_message(lead: str, quoted: bool) -> None:
     (record,) = read_detail(text, "ALERTHISTORY")
     assert record["alertMessage"].split("\n") == [line.strip('"') for line in lines]
     assert (record["name"], record["endTime"], record["severity"]) == ("1_1", "", "critical")
+
+
+VALUES = {
+    "name": ["1_1", "2", "3_2"],
+    "severity": ["critical", "warning", "clear"],
+    "examinedBy": ["", "jdoe", ""],
+    "alertMessage": [
+        "one line",
+        "Hard disk failed.\nStatus : FAILED\nSlot Number : 3",
+        "Flash disk failed.\nSerial: 5  of  9",
+    ],
+}
+"""Three alerts by attribute: two that nobody has examined, two with a message of several lines."""
+
+ASKED = [columns for count in (1, 2, 3, 4) for columns in permutations(VALUES, count)]
+"""Every choice of these attributes in every order."""
+
+
+@every(ASKED)
+def test_an_empty_value_takes_no_alert_away_and_moves_no_other_value(columns: tuple[str, ...]) -> None:
+    """Whatever attributes are asked for, and in whatever order, each alert is a record, and a value stands under its own name."""
+    rows = list(zip(*(VALUES[name] for name in columns), strict=True))
+    for quoted in (True, False) if "alertMessage" in columns else (False,):
+        text = "".join("".join(f"\t {_printed(value, quoted=quoted)}" for value in row) + "\n" for row in rows)
+        records = read_columns(text, columns, "ALERTHISTORY")
+        assert [tuple(record.values()) for record in records] == rows, text
+        assert list(read_rows({"c1": text}, columns, "ALERTHISTORY")) == [
+            {"cell": "c1", **record} for record in records
+        ]
+
+
+def _printed(value: str, *, quoted: bool) -> str:
+    """Return a value as a row has it: further lines of a message are led by TAB and blanks."""
+    mark = '"' if quoted and "\n" in value else ""
+    return mark + value.replace("\n", "\n\t   ") + mark
