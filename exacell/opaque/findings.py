@@ -129,12 +129,12 @@ class Door:
         if self.production:
             return RefusedError(
                 f"rack {self.rack} is a production rack, and exacell can't tell what this does: {named}; {undone}",
-                hint=instead or "say it in exacell's statements or in CellCLI",
+                hint=instead or "use exacell's statements or CellCLI",
             )
         if self.read_only:
             return RefusedError(
-                f"rack {self.rack} is read-only, and this is no read that exacell knows: {named}; {undone}",
-                hint=instead or ("begin anew without -m" if self.monitor else "set mode rw"),
+                f"rack {self.rack} is read-only, and exacell does not know this as a read: {named}; {undone}",
+                hint=instead or ("start exacell without -m" if self.monitor else "set mode rw"),
             )
         if accepted or self.allows:
             return None

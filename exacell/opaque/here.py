@@ -108,6 +108,6 @@ def replacing(way: str, name: str, *, monitor: bool, rack: str) -> RefusedError:
     """Return why a file that is there already stays as it is."""
     where = "-m was given" if monitor else f"rack {rack} is a production rack"
     return RefusedError(
-        f"{way} {name}: the file exists, and {where}: a new file may be written, none replaced or added to; nothing was run",
-        hint="name a file that is not there",
+        f"{way} {name}: the file exists, and since {where}, only a new file may be written; nothing was run",
+        hint="name a file that does not exist yet",
     )

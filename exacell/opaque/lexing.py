@@ -70,8 +70,8 @@ _SIGNS = {
     "!": ("a sign that some shells replace by an earlier command", _IN_QUOTES),
     "~": ("a home directory, which only the shell there knows", "write the directory itself"),
     "&": ("a command in the background", "leave it out: exacell asks all cells at once; in a word, put it in '…'"),
-    "<": ("input from somewhere else than /dev/null or a here-document", SEVERAL),
-    ">": ("output to somewhere else than /dev/null", "send the output away on this side: exacell … > FILE"),
+    "<": ("input other than /dev/null or a here-document", SEVERAL),
+    ">": ("output other than to /dev/null", "write it to a file on this side: `exacell … > FILE`"),
     "(": (_GROUP, SEVERAL),
     ")": (_GROUP, SEVERAL),
     "{": ("a group of commands or several words made of one", SEVERAL),
@@ -79,7 +79,7 @@ _SIGNS = {
     "[": (_PATTERN, _IN_QUOTES),
     "]": (_PATTERN, _IN_QUOTES),
     "^": ("a sign that shells read in different ways", _IN_QUOTES),
-    "#": ("a # that is not behind a blank", "put it in '…', or a blank before it"),
+    "#": ("a # without a blank before it", "put it in '…', or a blank before it"),
     ";": ("an empty command or the end of a case", "leave one ; out"),
     "|": ("an empty command, or errors into a pipe", "2>&1 | takes errors into a pipe; leave out what is too much"),
     "'": ("a quote that is not closed on its line", "close it on its line"),
@@ -224,8 +224,8 @@ class _Lexer:
             raise self._unread(
                 0,
                 first,
-                "a script for something else than /bin/sh or /bin/bash alone, or with an option that is not read",
-                "let it begin with the line #!/bin/sh",
+                "a first line that names another program than sh or bash, or an option that is not read",
+                "begin it with the line #!/bin/sh",
             )
         while at < len(text):
             free = at == 0 or text[at - 1] in " \t\n"
@@ -309,8 +309,8 @@ class _Lexer:
         early = re.search(rf"^{tabs}{re.escape(document.mark)}\)", body, re.MULTILINE)
         if early is not None:
             # ksh93 takes it for the end, mksh too within parentheses: $(cat <<E … E) is what they have in mind.
-            why = "a line that begins with the mark and ), where some shells end the here-document"
-            raise self._unread(at + early.start(), early[0].strip(), why, "take a mark with which no line begins")
+            why = "a line that begins with the mark and ); some shells end the here-document there"
+            raise self._unread(at + early.start(), early[0].strip(), why, "use a mark with which no line begins")
         if not document.literal:
             self._refuse_lines(document, body, at)
         if document.strip:
@@ -354,7 +354,7 @@ class _Lexer:
         while piece := self._piece(at, inner=inner):
             found, said, bare = piece
             if bare and not text and said.startswith("=") and not self._alone(start, found):
-                why = "a = that some shells replace by the path of a command"
+                why = "a word with =, which some shells replace by the path of a command"
                 raise self._unread(at, said, why, CONDITION if inner else f"put it in quotes: '{said}'")
             if bare:
                 signs += [at + n for n, sign in enumerate(said) if sign in "*?[]"]
@@ -364,7 +364,7 @@ class _Lexer:
         if at == start or (at < len(self._text) and self._text[at] not in " \t\n;|&"):
             self._refuse_end(start, at, inner=inner)
         if signs and quoted and not inner:
-            raise self._unread(start, text, "a pattern that is quoted in part", "put all of it in quotes, or none")
+            raise self._unread(start, text, "a pattern that is partly in quotes", "put all of it in quotes, or nothing")
         self.found.append(Word(text=text, at=start, glob=bool(signs), signs=tuple(signs) if inner else (), plain=plain))
         return at
 

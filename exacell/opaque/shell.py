@@ -88,7 +88,7 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
             pipelines.append(tuple(pipeline))
             pipeline = []
     if last.text not in ("\n", ";"):
-        raise UnreadError(last.text, "no command behind it", _ONE_LEFT, place=place_in(text, last.at))
+        raise UnreadError(last.text, "no command follows", _ONE_LEFT, place=place_in(text, last.at))
     if not pipelines:
         raise UnreadError(text.strip(), "no command")
     closed = all(token.closed for token in tokens if isinstance(token, Document))
@@ -156,7 +156,7 @@ def _row(word: Word) -> Row:
         UnreadError: it has none.
     """
     if "=" in word.text:
-        raise UnreadError(word.text, "a variable that is set for what follows", "write its value where it is used")
+        raise UnreadError(word.text, "an assignment to a variable", "write its value where it is used")
     return row_of(word.text)
 
 
@@ -173,14 +173,14 @@ def _command(tokens: Sequence[Token], *, piped: bool, feeds: bool) -> Command:
     words = [token for token in tokens if isinstance(token, Word)]
     if not isinstance(tokens[0], Word):
         sign = ">" if isinstance(tokens[0], Redirection) and tokens[0].descriptor else "<"
-        raise UnreadError(sign, "a redirection before a command", "write it behind the command")
+        raise UnreadError(sign, "a redirection before a command", "write it after the command")
     texts, globs = tuple(word.text for word in words), frozenset(n for n, word in enumerate(words) if word.glob)
     first, row = texts[0], _row(words[0])
     _refuse_redirections(first, tokens, feeds=feeds)
     documents = [token.body for token in tokens if isinstance(token, Document)]
     nowhere = any(isinstance(token, Redirection) and token.descriptor == 0 for token in tokens)
     if len(documents) + piped + nowhere > 1:
-        raise UnreadError("<", f"more than one source of input for {first}", "leave all but one of them out")
+        raise UnreadError("<", f"more than one source of input for {first}", "keep only one of them")
     document = documents[0] if documents else None
     statements: tuple[str, ...] = ()
     if row.name in ("cellcli", "sqlplus"):
@@ -212,9 +212,11 @@ def _refuse_redirections(first: str, tokens: Sequence[Token], *, feeds: bool) ->
     twice = next((each for each in descriptors if descriptors.count(each) > 1), None)
     if twice is not None:
         sign = "<" if twice == 0 else "2>" if twice == 2 else ">"
-        raise UnreadError(sign, f"two redirections of one descriptor of {first}", "leave one of them out")
+        raise UnreadError(sign, f"two redirections of one descriptor of {first}", "keep only one of them")
     if feeds and 1 in descriptors:
-        raise UnreadError(">", f"the output of {first} goes away and into a pipe", "leave out >/dev/null, or the pipe")
+        raise UnreadError(
+            ">", f"the output of {first} goes to /dev/null and into a pipe", "leave out >/dev/null, or the pipe"
+        )
 
 
 def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document: str | None) -> tuple[str, ...]:
@@ -225,7 +227,7 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
     """
     executed = row.name == "cellcli" and "-e" in texts
     if executed and document is not None:
-        raise UnreadError("-e", "cellcli with both -e and a here-document", "write the statements in one of them")
+        raise UnreadError("-e", "cellcli with both -e and a here-document", "use one of the two")
     if not executed and document is None:
         raise UnreadError(texts[0], "what it reads is not in the text", SEVERAL)
     end = texts.index("-e") if executed else len(texts)
@@ -236,7 +238,9 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
             return ()
         return statements_in(document)
     if globs:
-        raise UnreadError(texts[min(globs)], "a pattern in a statement, for which files may stand in", CONDITION)
+        raise UnreadError(
+            texts[min(globs)], "a pattern in a statement, which the shell may replace by file names", CONDITION
+        )
     return statements_behind(texts[end + 1 :])
 
 
@@ -244,8 +248,8 @@ _CLIENT = frozenset(("HELP", "REM", "REMARK", "SET", "EXIT", "QUIT"))
 """First words of statements that CellCLI itself answers and that change nothing. Source: Oracle SAGUG, CellCLI commands."""
 
 _FILES = {
-    "spo|spoo|spool": "CellCLI writes a file on the cell with it, and replaces one that is there",
-    "sta|star|start|@.*": "CellCLI runs a file on the cell with it, which nobody has read",
+    "spo|spoo|spool": "with it CellCLI writes a file on the cell, or replaces one",
+    "sta|star|start|@.*": "with it CellCLI runs a file on the cell that exacell has not read",
 }
 """First words of statements about files on the cell, and what these do. Source: Oracle SAGUG, SPOOL and START."""
 
@@ -263,7 +267,7 @@ def statements_behind(words: Sequence[str]) -> tuple[str, ...]:
     """
     found = _split(" ".join(words))
     if not found:
-        raise UnreadError("-e", "no statement behind it")
+        raise UnreadError("-e", "no statement follows")
     return found
 
 
@@ -314,5 +318,5 @@ def change_in(statement: str) -> Change | Grant | None:
     try:
         parsed = parse(statement)
     except StatementError as error:
-        raise UnreadError(first, f"no CellCLI statement that exacell reads: {error.message}", error.hint) from error
+        raise UnreadError(first, f"exacell can't read this CellCLI statement: {error.message}", error.hint) from error
     return parsed if isinstance(parsed, (Change, Grant)) else None

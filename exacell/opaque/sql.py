@@ -67,7 +67,7 @@ def read_sql(text: str) -> SqlReading:
         elif re.fullmatch(r"(EXIT|QUIT)[ \t]*;?", line.upper()):
             commands.append(line)
             if any(rest.strip(" \t") for rest in lines[at:]):
-                raise UnreadError(line, "SQL*Plus ends there, and more stands behind it")
+                raise UnreadError(line, "SQL*Plus ends there, but more text follows")
         else:
             raise UnreadError(re.findall(r"[\w$#]+|\S", line)[0], *_why(line))
     if not query:
@@ -112,11 +112,11 @@ def _options(kind: str, words: list[str]) -> None:
     while at < len(words):
         allowed = known.get(words[at].upper())
         if allowed is None:
-            raise UnreadError(words[at], f"it is no option of {kind.upper()} that exacell reads")
+            raise UnreadError(words[at], f"exacell does not read this option of {kind.upper()}")
         given = words[at + 1 :]
         fits = next((value for value in allowed if _fits(value, given)), None)
         if fits is None:
-            raise UnreadError(" ".join([words[at], *given[:1]]), "the option has a value that exacell does not read")
+            raise UnreadError(" ".join([words[at], *given[:1]]), "exacell does not read this value of the option")
         at += 1 + len(fits)
 
 

@@ -20,7 +20,7 @@ _SETS = ("UNION", "INTERSECT", "MINUS")
 _JOINS = ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL")
 _WINDOW = ("BETWEEN", "AND", "UNBOUNDED", "PRECEDING", "FOLLOWING", "CURRENT", "ROW")
 _DEEPEST = 60
-_FUNCTION = "it is no function of SQL itself, so it may do anything"
+_FUNCTION = "it is not a function of SQL itself, so it may do anything"
 
 
 class Parser:
@@ -70,9 +70,9 @@ class Parser:
 
     def _must(self, *texts: str) -> None:
         if not self._may(*texts):
-            raise self._odd(f"{' or '.join(texts).lower()} is read here")
+            raise self._odd(f"{' or '.join(texts).lower()} is needed here")
 
-    def _odd(self, why: str = "it does not stand here in a query that exacell reads") -> UnreadError:
+    def _odd(self, why: str = "exacell does not read it in this place of a query") -> UnreadError:
         return UnreadError(self._next.written, _OTHERS.get(self._next.text, why))
 
     def _some(self, one: Callable[[], object]) -> None:
@@ -112,7 +112,7 @@ class Parser:
 
     def _named_query(self) -> None:
         if view(self._next.text) is not None:
-            raise self._odd("a query may not have a view's name")
+            raise self._odd("a query in WITH can't have the name of a view")
         name = self._name("the name of a query")
         columns: list[str] = []
         if self._may("("):
@@ -199,7 +199,7 @@ class Parser:
         """Return a name that the query gives itself."""
         token = self._next
         if token.kind != "word" or token.text in reserved() or token.text in values():
-            raise self._odd(f"{what} is read here, none of SQL's own words")
+            raise self._odd(f"{what} is needed here, not one of SQL's own words")
         self._at += 1
         return token.text
 
@@ -236,7 +236,7 @@ class Parser:
             token = self._next
             name, known = token.text, self._view(token)
             if known is None or self._ahead().text in ("(", "."):
-                raise self._odd("it is no view that exacell lists, and may be anything")
+                raise self._odd("it is not a view that exacell knows, so it may be anything")
             columns, own = known, name
             self._at += 1
         alias = self._alias(quoted=False)
@@ -283,7 +283,7 @@ class Parser:
     def _number(self) -> None:
         if self._take().kind != "number":
             self._at -= 1
-            raise self._odd("a number is read here")
+            raise self._odd("a number is needed here")
 
     # -- values and conditions
 
@@ -434,7 +434,7 @@ class Parser:
 
     def _type(self) -> None:
         if self._next.text not in types():
-            raise self._odd("it is no type that exacell reads behind AS")
+            raise self._odd("exacell does not read this type after AS")
         self._at += 1
         self._digits("CHAR", "BYTE")
 

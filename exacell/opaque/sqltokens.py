@@ -25,9 +25,9 @@ _BYTES = re.compile(r"[^\t\n -~]")
 _SIGNS = re.compile(r"[&!@\\]")
 _HASHED = re.compile(r"[A-Za-z][A-Za-z0-9_$]*#(?![A-Za-z0-9_$#])")
 _WAYS = {
-    "!": "<> says that two values differ",
+    "!": "write <> for two values that differ",
     "&": "write the value itself",
-    "@": "write out what the file holds; a database link stays out",
+    "@": "write the file's text here; database links are not read",
 }
 _WHATS = {
     "&": "SQL*Plus puts a variable in its place",
@@ -72,10 +72,12 @@ def check_bytes(text: str) -> None:
         raise UnreadError(sign[0], _WHATS[sign[0]], _WAYS.get(sign[0], ""))
     left = _HASHED.sub(lambda name: "" if name[0].upper() in columns() else name[0], text)
     if "#" in left:
-        raise UnreadError("#", "SQL*Plus may take it for a command; it is read in the names of listed columns alone")
+        raise UnreadError(
+            "#", "SQL*Plus may take it for a command; exacell reads it only in the names of known columns"
+        )
     for line in text.split("\n"):
         if line.rstrip(" \t").endswith("-"):
-            raise UnreadError("-", "SQL*Plus joins the next line to one that ends so")
+            raise UnreadError("-", "SQL*Plus joins such a line with the next one")
         if len(line) > LONGEST:
             raise UnreadError(f"{line[:20]}...", f"SQL*Plus may leave out a line of more than {LONGEST} characters")
 
@@ -108,13 +110,13 @@ def _odd(rest: str) -> tuple[str, str, str]:
     if rest[0] == "'":
         return (rest.split("\n")[0], "the quote has no end on its line", "")
     if rest[0] == '"':
-        return (rest.split("\n")[0][:30], "a quoted name is read only behind what it names, of plain characters", "")
+        return (rest.split("\n")[0][:30], "a quoted name is read only after a column, with plain characters", "")
     if rest[0] == ";":
         return (";", "one query at a time: SQL*Plus may end the query here", "")
     if rest[0] == ":":
         return (":", "a variable of SQL*Plus may hold anything", "write the value itself")
     word = re.match(r"[\w$#.]+['\"]?", rest)
-    return (word[0] if word else rest[0], "it is no word or sign of a query that exacell reads", "")
+    return (word[0] if word else rest[0], "exacell does not read this in a query", "")
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class Scope:
         for star in self.stars:
             fits = [s.columns for s in self.sources if star in ("", s.name)]
             if not fits:
-                raise UnreadError(f"{star}.*".lower(), "no table of that name stands in FROM")
+                raise UnreadError(f"{star}.*".lower(), "FROM has no table of that name")
             found.update(*fits)
         return frozenset(found)
 
@@ -178,10 +180,10 @@ def refuse(names: Sequence[Name], sources: Sequence[Source]) -> None:
         UnreadError: there are: the first may be a function.
     """
     for name in names[:1]:
-        tables = sorted(s.name.lower() for s in sources if s.name) or ["what stands in FROM"]
+        tables = sorted(s.name.lower() for s in sources if s.name) or ["the query in FROM"]
         raise UnreadError(
             name.written,
-            f"it is no listed column of {', '.join(tables[:4])}, so it may be a function, which may do anything",
+            f"it is not a known column of {', '.join(tables[:4])}; it may be a function, which may do anything",
         )
 
 

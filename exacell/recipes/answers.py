@@ -80,7 +80,7 @@ def read_kept(call: Call) -> Kept:
     streams = line is not None and line.call is not None and line.call.command.streams
     if line is None or streams or not (carries or reads(line)):
         raise StatementError(
-            f"'{text}' is neither a file of hosts nor a statement that reads, so there is nothing to keep",
-            hint="such as: keep @db:/tmp/x as=NAME; keep list cell as=NAME; keep on @db sh COMMAND as=NAME",
+            f"'{text}' is neither a file on a host nor a statement that reads; keep needs one of them",
+            hint="such as: `keep @db:/tmp/x as=NAME`, `keep list cell as=NAME`, `keep on @db sh COMMAND as=NAME`",
         )
     return Kept(name=name, line=line)

@@ -69,7 +69,7 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
 
 def remarks_of(recipe: Recipe) -> tuple[str, ...]:
     """Return what is allowed in a recipe and hardly meant, a sentence each: a value in quotes, where it is letters."""
-    why = "stands in quotes, where it is letters; outside of them it is the value, and in SQL as ${name}"
+    why = "is in quotes, where it is not replaced; write it without quotes (in SQL write ${name})"
     return tuple(
         f"line {line.number}: {found} {why}"
         for line in recipe.lines
@@ -128,7 +128,7 @@ def _of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str,
         if not left.startswith("$") and not right.startswith("$"):
             named = params.get(left.lower()) or params.get(right.lower())
             yield (
-                f"when compares no parameter: '{left}' and '{right}' are words",
+                f"when must compare a parameter ($name); '{left}' and '{right}' are plain words",
                 f"did you mean ${named.name}?" if named else "",
             )
         sides = []
@@ -144,7 +144,10 @@ def _of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str,
             try:
                 convert(param, other.strip("\"'"), 0, 0)
             except StatementError as error:
-                yield f"when compares ${param.name} with what it can't be: {error.message}", _near(other, param)
+                yield (
+                    f"when compares ${param.name} with a value that it can't have: {error.message}",
+                    _near(other, param),
+                )
 
 
 def _near(word: str, param: Param) -> str:

@@ -57,8 +57,8 @@ def load_draft(home: Home, name: str) -> Draft:
     path = files.get(stem) or next((p for n, p in files.items() if n.lower() == stem.lower()), None)
     if path is None:
         if (here := Path(f"{stem}{SUFFIX}")).is_file():
-            raise RecipeError(f"there is no recipe {name} among yours; a file is named with its path", hint=f"./{here}")
-        way = f"recipes lists them; new recipe {stem} begins it in {home.recipes_dir}"
+            raise RecipeError(f"none of your recipes is named {name}; to run a file, give its path", hint=f"./{here}")
+        way = f"`recipes` lists them; `new recipe {stem}` creates it in {home.recipes_dir}"
         raise RecipeError(f"there is no recipe {name}", hint=ask_for(stem, files, limit=2) or way)
     return _read(home, path)
 
@@ -74,8 +74,8 @@ def own_file(home: Home, name: str) -> Path:
     path = home.recipes_dir / f"{load_draft(home, name).recipe.name}{SUFFIX}"
     if not path.is_file():
         raise RecipeError(
-            f"recipe {name} comes with exacell and is not written",
-            hint=f"a copy of it in {home.recipes_dir} is yours, and wins over it",
+            f"recipe {name} is part of exacell and can't be changed",
+            hint=f"copy it to {home.recipes_dir}: your copy is used in its place",
         )
     return path
 
@@ -83,9 +83,9 @@ def own_file(home: Home, name: str) -> Path:
 def _recipe_at(home: Home, path: Path) -> Draft:
     """Return what is written in a file that is named by its path; one with a blank in it has to be quoted."""
     if not path.is_file():
-        what = "is no file" if path.exists() else "does not exist"
+        what = "is not a file" if path.exists() else "does not exist"
         raise RecipeError(
-            f"recipe {path} {what}", hint=f"recipes lists those of {home.recipes_dir} and the shipped ones"
+            f"recipe {path} {what}", hint=f"`recipes` lists yours in {home.recipes_dir} and those of exacell"
         )
     return _read(home, path)
 

@@ -102,5 +102,5 @@ def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Li
         raise recipe_error(recipe.name, [problem]) from error
     if parsed is None or (parsed.call is not None and not parsed.call.command.recipe_ok):
         what = "nothing" if parsed is None or parsed.call is None else parsed.call.command.name
-        raise recipe_error(recipe.name, [Problem(number=line.number, message=f"{what} is not for recipes")])
+        raise recipe_error(recipe.name, [Problem(number=line.number, message=f"{what} can't be used in a recipe")])
     return parsed

@@ -6,22 +6,24 @@ LIKE_BLOCKS = frozenset(("repeat", "loop", "do"))
 """Words that open a block in other languages, or do so in people's minds, beside those of INSTEAD."""
 
 INSTEAD = {
-    "if": "a condition ends a statement: … when $name = value",
+    "if": "put the condition at the end of a statement: `STATEMENT when $name = value`",
     **dict.fromkeys(
-        ("for", "foreach"), "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value"
+        ("for", "foreach"), "a statement is sent to all cells at once; `matrix x in 1,2,4` repeats lines for each value"
     ),
-    **dict.fromkeys(("while", "until"), "wait until … waits for something"),
-    **dict.fromkeys(("case", "switch"), "a line of its own for each case: … when $name = value, … when $name = other"),
-    **dict.fromkeys(("def", "function", "procedure"), "lines that are used again are a recipe of their own: run NAME"),
-    **dict.fromkeys(("try", "begin"), "finally … end holds what runs in any case"),
+    **dict.fromkeys(("while", "until"), "`wait until …` waits for something"),
+    **dict.fromkeys(("case", "switch"), "write one line for each case: `STATEMENT when $name = value`"),
+    **dict.fromkeys(
+        ("def", "function", "procedure"), "put lines that you need twice into a recipe and write `run NAME`"
+    ),
+    **dict.fromkeys(("try", "begin"), "`finally` … `end` holds the lines that always run"),
 }
 """What recipes have for the blocks of other languages."""
 
 INLINE = {
-    **dict.fromkeys(("else", "elif", "elsif"), "a line of its own for the other case: … when $name != value"),
-    **dict.fromkeys(("include", "source", "."), "run NAME runs another recipe"),
-    **dict.fromkeys(("echo", "print", "printf", "say"), 'prompt "…" says something'),
-    "sleep": "wait 5s waits",
+    **dict.fromkeys(("else", "elif", "elsif"), "write a line for the other case: `STATEMENT when $name != value`"),
+    **dict.fromkeys(("include", "source", "."), "`run NAME` runs another recipe"),
+    **dict.fromkeys(("echo", "print", "printf", "say"), '`prompt "…"` prints a text'),
+    "sleep": "`wait 5s` waits",
 }
 """What recipes have for other words of theirs."""
 

@@ -14,7 +14,7 @@ from exacell.language.words import scan, unquote
 MOST = 1000
 """So often a matrix is written out at most."""
 
-EXAMPLE = "matrix size in 288g,320g"
+EXAMPLE = "`matrix size in 288g,320g`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Matrix:
         for some in every:
             size *= len(some)
         if size > MOST:
-            raise StatementError(f"the matrix has {size:,} combinations, and {MOST:,} is the most")
+            raise StatementError(f"the matrix has {size:,} combinations; at most {MOST:,} are allowed")
         return [dict(zip((axis.name for axis in self.axes), each, strict=True)) for each in product(*every)]
 
 
@@ -90,20 +90,22 @@ def read_matrix(number: int, text: str, taken: Sequence[str]) -> Matrix:
         found = _AXIS.match(text, place)
         if found is None:
             raise StatementError(
-                f"'matrix {text}' is not: matrix NAME in VALUE,VALUE [NAME in …]", hint=f"such as: {EXAMPLE}"
+                f"'matrix {text}' can't be read; the form is `matrix NAME in VALUE,VALUE [NAME in …]`",
+                hint=f"such as: {EXAMPLE}",
             )
         name, items = found["name"], _items(found["items"])
         if name.lower() in (*known, *(axis.name.lower() for axis in axes)):
-            raise StatementError(f"{name} is declared twice", hint="name it otherwise")
+            raise StatementError(f"{name} is declared twice", hint="choose another name")
         unknown = next((item for item in items if item.startswith("$") and item[1:].lower() not in known), None)
         if unknown is not None:
             raise StatementError(
-                f"{unknown} is not a parameter: {', '.join(taken) or 'there are none'}", hint="declare it with param"
+                f"{unknown} is not a parameter: {', '.join(taken) or 'there are none'}",
+                hint=f"declare it: `param {unknown.removeprefix('$')} : text`",
             )
         axes.append(Axis(name=name, items=tuple(dict.fromkeys(items))))
         place = found.end()
     if not axes:
-        raise StatementError("matrix names no values", hint=f"such as: {EXAMPLE}")
+        raise StatementError("matrix needs a name and values", hint=f"such as: {EXAMPLE}")
     return Matrix(number=number, axes=tuple(axes))
 
 

@@ -56,17 +56,18 @@ class Need:
         word = (re.match(r"\w*", text) or [""])[0].lower()
         if word not in _ASKED:
             near = [_SHAPES.get(each, each) for each in closest(word, (*PLAIN, *_ASKED))]
-            raise StatementError(f"needs knows {KNOWN}, not '{text}'", suggestions=tuple(near))
+            raise StatementError(f"needs takes {KNOWN}, not '{text}'", suggestions=tuple(near))
         if found is None:
-            raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
+            raise StatementError(f"needs: '{text}' can't be read; write {_SHAPES[word]}")
         value = found["value"].lower() if word != "hosts" else found["value"].removeprefix("@")
         if (found["operator"] == ">=") != (word == "release"):
-            raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
+            raise StatementError(f"needs: '{text}' can't be read; write {_SHAPES[word]}")
         if word == "release" and not re.fullmatch(r"\d+(\.\d+)*", value):
-            raise StatementError(f"'{value}' is not a release: 19.3 or 11.2.3.3.0")
+            raise StatementError(f"'{value}' is not a release; write it as 19.3 or 11.2.3.3.0")
         if word in _VALUES and value not in _VALUES[word]:
             raise StatementError(
-                f"{word} is one of {', '.join(_VALUES[word])}, not '{value}'", suggestions=closest(value, _VALUES[word])
+                f"{word} must be one of {', '.join(_VALUES[word])}, not '{value}'",
+                suggestions=closest(value, _VALUES[word]),
             )
         return cls(word=word, operator=found["operator"], value=value)
 

@@ -87,7 +87,7 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
     """Return the error that tells the first of a recipe's problems, and how many there are besides."""
     first = problems[0]
     more = len(problems) - 1
-    hint = f"check recipe {name} lists {more} more" if more else ""
+    hint = f"`check recipe {name}` lists {more} more" if more else ""
     message = f"recipe {name}, line {first.number}: {first.message}"
     if first.hint and hint:
         # A question is its own sentence, and no rule.
@@ -125,7 +125,7 @@ _MAY_OPEN = (*BLOCKS, "experiment")
 _NOT_IN_PARTS = ("undo", "resume")
 """Words that begin what is for a whole run, and for no wave and no run of an experiment."""
 
-_OF_ITS_OWN = "a recipe of its own holds it: run NAME"
+_OF_ITS_OWN = "put it into a recipe of its own and write `run NAME`"
 
 
 def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
@@ -226,19 +226,21 @@ class _Scanner:
         """Judge what was left open."""
         for block in self._blocks:
             if block.word != "experiment":
-                self._problem(block.number, f"{block.word} is never closed with end")
+                self._problem(block.number, f"{block.word} has no end; close it with a line `end`")
         for line in self._openers:
             near = closest(line.text.split()[0], _MAY_OPEN)
             if near and line in self.lines:
                 self.lines.remove(line)
-                self._problem(line.number, f"'{line.text.split()[0]}' opens no block", f"did you mean {near[0]}?")
+                self._problem(
+                    line.number, f"'{line.text.split()[0]}' does not begin a block", f"did you mean {near[0]}?"
+                )
 
     def _header(self, number: int, word: str, rest: str, body: str) -> None:
         if self.lines:
-            self._problem(number, f"{word} stands in the header, before the first statement")
+            self._problem(number, f"{word} belongs in the header, before the first statement")
         if word not in ("param", "let"):
             if word in self._seen:
-                self._problem(number, f"{word} is said twice")
+                self._problem(number, f"{word} is given twice")
             self._seen.add(word)
         try:
             if word == "recipe":
@@ -264,14 +266,15 @@ class _Scanner:
         name, equals, text = (part.strip() for part in rest.partition("="))
         if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise StatementError(
-                f"'let {rest}' is not: let name = STATEMENT.COLUMN [of CELL or NAME]",
-                hint="such as: let size = list flashcache.size of exa1cel01",
+                f"'let {rest}' can't be read; the form is `let name = STATEMENT.COLUMN [of CELL or NAME]`",
+                hint="such as: `let size = list flashcache.size of exa1cel01`",
             )
         if name.lower() in (each.lower() for each in self._names()):
             self._problem(number, f"{name} is declared twice")
         if not text:
             raise StatementError(
-                f"let {name} reads nothing", hint="such as: let size = list flashcache.size of exa1cel01"
+                f"let {name} has no statement to read from",
+                hint="such as: `let size = list flashcache.size of exa1cel01`",
             )
         self.lets.append(Let(number=number, name=name, reading=read_reading(text)))
 
@@ -299,8 +302,8 @@ class _Scanner:
         if WAVE.name in (name.lower() for name in self._names()):
             self._problem(
                 number,
-                f"{WAVE.name} is declared twice: lines of rolling take the number of their wave as ${WAVE.name}",
-                "name yours otherwise",
+                f"{WAVE.name} can't be declared: within rolling, ${WAVE.name} is the number of the wave",
+                "choose another name",
             )
         try:
             turns = read_rolling(number, on, rest, self.params)
@@ -314,33 +317,38 @@ class _Scanner:
         outer.holds = True
         if not outer.word:
             return False
-        same = {"matrix": "matrix x in 1,2 y in a,b writes out all pairs", "rolling": "take one of the two out"}
+        same = {
+            "matrix": "`matrix x in 1,2 y in a,b` repeats the lines for all pairs",
+            "rolling": "remove one of the two",
+        }
         hint = same[word] if outer.word == word else _OF_ITS_OWN
-        self._problem(number, f"{_named(outer.word, 'a ')} holds no {word}", hint)
+        self._problem(number, f"{_named(outer.word, 'a ')} can't contain {word}", hint)
         return True
 
     def _begin_final(self, number: int, rest: str) -> None:
         outer = self._inner
         if outer.word in ("matrix", "rolling"):
-            hint = f"end closes {_named(outer.word, 'the ')} before it"
-            self._problem(number, f"{_named(outer.word, 'a ')} holds no finally", hint)
+            hint = f"close {_named(outer.word, 'the ')} first with a line `end`"
+            self._problem(number, f"{_named(outer.word, 'a ')} can't contain finally", hint)
             self._blocks.clear()
         if rest:
             self._problem(
-                number, "finally stands alone on its line", "its statements follow on lines of their own, then end"
+                number,
+                "finally must be alone on its line",
+                "write its statements on the lines below, then a line `end`",
             )
         if self._had_final:
-            self._problem(number, "a recipe has one finally block")
+            self._problem(number, "a recipe can have only one finally block")
         self._had_final = True
         self._blocks.append(_Block(word="finally", number=number))
 
     def _end(self, number: int, rest: str) -> None:
         if rest:
-            self._problem(number, "end stands alone on its line")
+            self._problem(number, "end must be alone on its line")
         if self._blocks:
             block = self._blocks.pop()
             if block.word in ("matrix", "rolling") and not block.holds and not block.refused:
-                self._problem(block.number, f"{_named(block.word, 'the ')} holds no statement")
+                self._problem(block.number, f"{_named(block.word, 'the ')} is empty")
         elif self._openers:
             line = self._openers.pop()
             if line not in self.lines:
@@ -348,14 +356,14 @@ class _Scanner:
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, _MAY_OPEN)
-            hint = f"did you mean {near[0]}?" if near else f"only {', '.join(BLOCKS)} and experiment do"
-            self._problem(line.number, f"'{word}' opens no block", hint)
+            hint = f"did you mean {near[0]}?" if near else f"only {', '.join(BLOCKS)} and experiment begin one"
+            self._problem(line.number, f"'{word}' does not begin a block", hint)
         else:
             alone = any(line.text.lower().startswith("experiment") and not line.experiment for line in self.lines)
             self._problem(
                 number,
-                "end closes nothing here",
-                "an experiment's block holds statements, and no other block" if alone else "",
+                "this end has no block to close",
+                "an experiment's block can contain statements only" if alone else "",
             )
 
     def _statement(self, number: int, word: str, body: str) -> None:
@@ -368,7 +376,7 @@ class _Scanner:
             self._wrong(number, error)
             return
         if not when and text != body:
-            self._problem(number, "a condition is missing behind when", "when $name = value")
+            self._problem(number, "when needs a condition", "write `when $name = value`")
         experiment = self._inside("experiment")
         matrix, rolling = self._inside("matrix"), self._inside("rolling")
         line = RecipeLine(
@@ -382,21 +390,21 @@ class _Scanner:
         )
         told = not known and word.lower() in INSTEAD
         if told:
-            self._problem(number, f"'{word}' opens no block", INSTEAD[word.lower()])
+            self._problem(number, f"'{word}' does not begin a block", INSTEAD[word.lower()])
         else:
             self.lines.append(line)
         for block in self._blocks:
             block.holds = True
         for part in ("an experiment" if experiment is not None else "", "rolling" if rolling is not None else ""):
             if part and word.lower() in _NOT_IN_PARTS:
-                self._problem(number, f"{word} can't be a part of {part}")
+                self._problem(number, f"{part} can't contain {word}")
         if word.lower() == "experiment" and rolling is not None:
-            self._problem(number, "rolling holds no experiment", "an experiment changes all its cells together")
+            self._problem(number, "rolling can't contain an experiment", "an experiment changes all its cells together")
         if number in self._experiments:
             self._blocks.append(_Block(word="experiment", number=number))
             given = next((w.value for w in split_words(text) if w.value.lower().startswith(("workload=", "load="))), "")
             if given:
-                self._problem(number, f"{given.partition('=')[0]}= and its block both give the load of a run")
+                self._problem(number, f"{given.partition('=')[0]}= and the block both give the load of a run; keep one")
         few = len(body.split()) <= 2 and "=" not in body
         if not known and (told or word.lower() in LIKE_BLOCKS or few or re.search(r"\sin\s", body)):
             self._openers.append(line)
@@ -404,23 +412,23 @@ class _Scanner:
     def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
         """Return whether a line is none and opens nothing: a word that has another place, or one of other languages."""
         if block := re.match(r"on\s+(\S+)\s+((matrix|finally)\b.*)", body, re.IGNORECASE | re.DOTALL):
-            hint = f"on {block[1]} stands before each statement in it"
-            self._problem(number, f"{block[3].lower()} stands first on its line", hint)
+            hint = f"write `on {block[1]}` before each statement inside"
+            self._problem(number, f"{block[3].lower()} must be the first word of its line", hint)
             self.take(number, block[2])
         elif word.lower() == "when":
-            self._problem(number, "when ends a statement, and begins none", "STATEMENT when $name = value")
+            self._problem(number, "when must follow a statement", "write `STATEMENT when $name = value`")
         elif known:
             return False
         elif word.lower() in CLOSING:
             if not self._openers:
-                self._problem(number, f"'{word}' closes nothing", "end closes a block")
+                self._problem(number, f"'{word}' is not a word of recipes", "close a block with `end`")
             if self._openers or self._blocks:
                 self._end(number, "")
         elif word.lower() in INLINE:
             self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
         elif given := re.match(r"\$?([A-Za-z_]\w*)\s*=(?!=)", body):
-            hint = f"param {given[1]} : kind = default in the header; let {given[1]} = … for what is read"
-            self._problem(number, f"'{body.rstrip(ENDS)}' is not a statement: nothing is set within a recipe", hint)
+            hint = f"write `param {given[1]} : kind = default` in the header, or `let {given[1]} = …` for a value that is read"
+            self._problem(number, f"'{body.rstrip(ENDS)}' is not a statement: a recipe has no assignments", hint)
         elif not self.lines and (near := closest(word, [each for each in HEADER if each != "let"])):
             hint = f"did you mean {near[0]}?"
             self._problem(number, f"'{word}' is neither a statement nor a word of the header", hint)
@@ -475,8 +483,8 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
 def _unended(text: str) -> tuple[str, str]:
     """Return what a line lacks that goes on to the end of the file, and the way out."""
     if text.rstrip().endswith("-"):
-        return "a - at the end of a line goes on on the next one, and there is none", ""
-    return "a parenthesis is never closed", ""
+        return "the last line ends in -, so another line must follow", ""
+    return "a parenthesis is not closed", ""
 
 
 def _is_comment(line: str) -> bool:

@@ -9,16 +9,16 @@ from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.language.registry import Kind, Param, Value
 
-WAVE = Param(name="wave", kind=Kind.INT, help="which wave of the rolling it is", default="1")
+WAVE = Param(name="wave", kind=Kind.INT, help="the number of the wave", default="1")
 """What its lines take as ``$wave``."""
 
 _LINE = re.compile(r"(?:on\s+(?P<on>\((?:[^()]|\([^()]*\))*\)|\S+)\s+)?rolling(?=[\s;=]|$)(?P<size>.*)", re.I | re.S)
 
-WITHIN_ROLLING = "rolling holds no {}, and the line that runs this recipe is in one"
-WITHIN_ROLLING_HINT = "run it outside of rolling … end"
+WITHIN_ROLLING = "rolling can't contain {}, and this recipe is run inside rolling"
+WITHIN_ROLLING_HINT = "run it outside of `rolling` … `end`"
 """What is said of a recipe that a line of a rolling runs, and the way out."""
 
-_EXAMPLE = "such as: rolling 2"
+_EXAMPLE = "such as: `rolling 2`"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +60,13 @@ def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Tu
     param = known.get(size[1:].lower())
     if param is None:
         names = ", ".join(each.name for each in params) or "there are none"
-        raise StatementError(f"{size} is not a parameter: {names}", hint="declare it with param")
+        raise StatementError(
+            f"{size} is not a parameter: {names}", hint=f"declare it: `param {size.removeprefix('$')} : int`"
+        )
     if param.kind is not Kind.INT:
         raise StatementError(
-            f"rolling takes a whole number of cells, and {size} is of the kind {param.kind}",
-            hint=f"param {param.name} : int = 1",
+            f"rolling needs a whole number of cells; {size} is of the kind {param.kind}",
+            hint=f"declare it: `param {param.name} : int = 1`",
         )
     return Turns(number=number, on=on, size=size)
 
@@ -72,12 +74,13 @@ def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Tu
 def _count(text: str) -> int:
     if text.startswith("--"):
         raise StatementError(
-            f"{text.split('=')[0]} stands behind run, and holds for all waves", hint=f"such as: run NAME {text}"
+            f"{text.split('=')[0]} is given to run and counts for all waves", hint=f"such as: `run NAME {text}`"
         )
     if not re.fullmatch(r"\d{1,6}", text):
         raise StatementError(
-            f"'rolling{'' if text.startswith('=') else ' '}{text}' is not: [on CELLS] rolling [N]", hint=_EXAMPLE
+            f"'rolling{'' if text.startswith('=') else ' '}{text}' can't be read; the form is `[on CELLS] rolling [N]`",
+            hint=_EXAMPLE,
         )
     if not int(text):
-        raise StatementError("rolling 0 takes no cell at a time, and 1 is the least", hint=_EXAMPLE)
+        raise StatementError("rolling 0 would take no cell; the least is 1", hint=_EXAMPLE)
     return int(text)

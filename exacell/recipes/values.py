@@ -142,7 +142,7 @@ def _refuse_inside(before: str, raw: str, put: str) -> None:
     """
     if put != raw and not _OUTSIDE.fullmatch(before):
         raise RecipeError(
-            f"{raw} stands where a shell reads a quote or a ` that is open: a value is a word of its own there",
+            f"{raw} is inside a quote or a ` that is open; there a value must be a word of its own",
             hint="close the quote before it",
         )
 
@@ -164,7 +164,7 @@ def _in_sql(raw: str, values: Mapping[str, Value]) -> str:
         value = str(_lookup(match[1], values))
         if not re.fullmatch(r"\+?[A-Za-z0-9_.$#]+", value):
             raise RecipeError(
-                f"the value {value} can't stand in SQL: only letters, digits and _ . $ # may, with + before a disk group"
+                f"the value {value} can't be used in SQL; allowed are letters, digits and _ . $ #, with + before a disk group"
             )
         return value
 
@@ -204,7 +204,7 @@ def _in_list(raw: str, values: Mapping[str, Value], quote: Callable[[str], str])
     text = "".join(pieces) + raw[end:]
     left = _INSIDE.search(_LIST_ITEM.sub("", raw))
     if left is not None:
-        raise RecipeError(f"{left[0]} in a list is put in only where it is a whole item: (name={left[0]},share=1)")
+        raise RecipeError(f"{left[0]} in a list must be a whole item: (name={left[0]},share=1)")
     return text
 
 
@@ -244,14 +244,12 @@ def _for_shell(value: str) -> str:
 
 def _refuse_unprintable(value: str) -> None:
     if not value.isprintable():
-        raise RecipeError(f"the value {value!r} holds something that can't be printed", hint="leave it out")
+        raise RecipeError(f"the value {value!r} has a character that can't be printed", hint="leave it out")
 
 
 def _marked(value: str) -> str:
     if "'" in value and '"' in value:
-        raise RecipeError(
-            f"the value {value} holds both kinds of quotes", hint="one kind at most can be written in a statement"
-        )
+        raise RecipeError(f"the value {value} has both kinds of quotes", hint="a statement can hold only one kind")
     _refuse_unprintable(value)
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
@@ -275,7 +273,7 @@ def conditions(condition: str) -> list[tuple[str, str, str]]:
         if match is None:
             either = re.search(r"\sor\s", part, re.IGNORECASE)
             raise RecipeError(
-                f"'{part}' is not a condition: $name = value or $name != value, joined by and",
+                f"'{part}' is not a condition; write $name = value or $name != value, joined by and",
                 hint="write the line once for each case" if either else "",
             )
         found.append((match[1], match[2], match[3]))
@@ -298,7 +296,7 @@ def holds(condition: str, values: Mapping[str, Value]) -> bool:
 def _side(text: str, values: Mapping[str, Value]) -> Value:
     whole = _WHOLE.fullmatch(text)
     if whole is None and text.startswith("$"):
-        raise RecipeError(f"'{text}' is not a parameter: $name")
+        raise RecipeError(f"'{text}' is not a parameter; write it as $name")
     return _lookup(whole[1], values) if whole else text.strip("\"'")
 
 
@@ -334,15 +332,14 @@ def read_title(rest: str) -> str:
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", rest)
     if quoted is None:
         if not rest:
-            raise StatementError("the title is missing", hint='recipe "what it does"')
+            raise StatementError("the title is missing", hint='such as: `recipe "what it does"`')
         inside = re.search(r"\"([^\"]+)\"|'([^']+)'", rest)
         bare = (inside[1] or inside[2]) if inside else rest.strip("\"'“”„‘’ ")
-        said = f"{rest} is not" if inside else f"{rest} does not"
-        rule = "a title in quotes is all that stands behind recipe" if inside else "the title stands in quotes"
-        raise StatementError(f"{rule}, and {said}", hint=f'recipe "{bare}"')
+        wrong = f"only a title in quotes may follow recipe, not {rest}" if inside else f"the title needs quotes: {rest}"
+        raise StatementError(wrong, hint=f'write `recipe "{bare}"`')
     title = (quoted[1] or quoted[2] or "").strip()
     if not title:
-        raise StatementError("the title is empty", hint='recipe "what it does"')
+        raise StatementError("the title is empty", hint='such as: `recipe "what it does"`')
     return title
 
 
@@ -353,9 +350,9 @@ def read_risk(rest: str) -> str:
         StatementError: it is none.
     """
     if not rest:
-        raise StatementError(f"risk names no ceiling: {', '.join(RISKS)}")
+        raise StatementError(f"risk needs a value: {', '.join(RISKS)}")
     if rest.lower() not in RISKS:
-        raise StatementError(f"risk is one of {', '.join(RISKS)}, not '{rest}'", suggestions=closest(rest, RISKS))
+        raise StatementError(f"risk must be one of {', '.join(RISKS)}, not '{rest}'", suggestions=closest(rest, RISKS))
     return rest.lower()
 
 
@@ -367,14 +364,14 @@ def read_needs(rest: str) -> tuple[str, ...]:
     """
     found = tuple(part.strip() for part in rest.split(",") if part.strip())
     if not found:
-        raise StatementError("needs says nothing", hint=f"needs knows {KNOWN}")
+        raise StatementError("needs is empty", hint=f"it takes {KNOWN}")
     try:
         return tuple(str(Need.of(part)) for part in found)
     except StatementError as error:
         words = [word for part in found for word in part.split()]
         if len(words) == len(found):
             raise
-        raise StatementError(error.message, hint=f"commas stand between them: needs {', '.join(words)}") from error
+        raise StatementError(error.message, hint=f"put commas between them: `needs {', '.join(words)}`") from error
 
 
 def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementError, ...]]:
@@ -392,7 +389,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     wrong: list[StatementError] = []
     name, spec = match["name"], match["kind"] or "text"
     if name.lower() in (each.lower() for each in taken):
-        wrong.append(StatementError(f"param {name} is declared twice", hint="keep one of the two"))
+        wrong.append(StatementError(f"param {name} is declared twice", hint="remove one of the two"))
     try:
         kind, choices, words = _kind(spec)
     except StatementError as error:
@@ -417,7 +414,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     return param, tuple(wrong)
 
 
-_SHAPE = 'param name : kind = default "help"'
+_SHAPE = '`param name : kind = default "help"`'
 
 _BEGUN = re.compile(
     r"param\s*(?P<name>[A-Za-z_]\w*(?![\w$-]))?\s*(?P<colon>:\s*(?P<kind>[A-Za-z]\w*(?:\([^)]*\))?(?:\|\w+)*)?)?"
@@ -437,22 +434,22 @@ def _no_declaration(body: str) -> StatementError:
     if name is None:
         bare = re.sub(r"\W+", "_", word).strip("_0123456789") or "size"
         return StatementError(
-            f"'{word}' is not a name for a parameter: letters, digits and _, a letter first"
+            f"'{word}' can't be the name of a parameter; use letters, digits and _, a letter first"
             if word and not found["colon"]
             else "the parameter has no name",
-            hint=f"such as: param {bare} : size",
+            hint=f"such as: `param {bare} : size`",
         )
     if found["colon"] and found["kind"] is None:
-        return StatementError(f"a kind is missing behind param {name} :", hint=f"such as: param {name} : size")
+        return StatementError(f"param {name} : needs a kind", hint=f"such as: `param {name} : size`")
     if found["equals"] and found["default"] is None and not left.startswith("="):
-        return StatementError(f"a default is missing behind param {name} … =", hint=f"such as: {_SHAPE}")
+        return StatementError(f"param {name} … = needs a default", hint=f"such as: {_SHAPE}")
     if left.startswith("#"):
-        hint = "behind a statement or a parameter a comment begins with -- and a blank"
+        hint = "after a statement or a parameter, begin a comment with -- and a blank"
     elif not found["colon"] and not found["equals"] and not found["help"]:
-        hint = f"a colon stands before the kind: param {name} : {left}"
+        hint = f"put a colon before the kind: `param {name} : {left}`"
     else:
-        hint = f"{_SHAPE}; a default with blanks stands in quotes, too"
-    return StatementError(f"'{left}' has no place in the declaration of {name}", hint=hint)
+        hint = f"the form is {_SHAPE}; a default with blanks needs quotes, too"
+    return StatementError(f"'{left}' can't be part of the declaration of {name}", hint=hint)
 
 
 _CALLED = {
@@ -477,16 +474,16 @@ def _kind(spec: str) -> tuple[Kind, tuple[str, ...], tuple[str, ...]]:
     if name.lower() == "choice":
         choices = tuple(part.strip() for part in (inside or "").split("|") if part.strip())
         if not choices:
-            raise StatementError("choice needs its words: choice(a|b)")
+            raise StatementError("choice needs its words: `choice(a|b)`")
         if len(choices) == 1 and "," in choices[0]:
             meant = "|".join(part.strip() for part in choices[0].split(","))
-            raise StatementError(f"a | stands between the words of a choice, not a comma: choice({meant})")
+            raise StatementError(f"the words of a choice are parted by |, not by a comma: `choice({meant})`")
         return Kind.CHOICE, choices, words
     if inside is not None or name.lower() not in KINDS:
         called = _CALLED.get(name.lower(), "")
         like = (called,) if called else closest(name, (*KINDS, "choice"))
         raise StatementError(
-            f"'{name}' is not a kind: {', '.join((*KINDS, 'choice(a|b)'))}",
+            f"'{name}' is not a kind; use one of {', '.join((*KINDS, 'choice(a|b)'))}",
             suggestions=like if inside is None else tuple(word for word in like if word == "choice"),
         )
     return KINDS[name.lower()], (), words

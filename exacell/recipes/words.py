@@ -27,14 +27,14 @@ _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTRE
 
 
 _INSTEAD = {
-    "use": "on CELLS in front of a statement says where it goes",
-    "connect": "a recipe runs on one rack: exacell -r RACK run NAME",
-    "start": "run NAME runs another recipe",
-    "spool": "a run's answers go into a file: run NAME > FILE",
-    "watch": "wait until … waits for something",
-    "set format": "a run has one form for all: run NAME -o json",
-    "rehearse": "a recipe is rehearsed as a whole: rehearse run NAME",
-    "plan": "a recipe is shown as a whole: run NAME -n",
+    "use": "write `on CELLS` before a statement",
+    "connect": "a recipe runs on one rack: `exacell -r RACK run NAME`",
+    "start": "`run NAME` runs another recipe",
+    "spool": "write the answers of the whole run to a file: `run NAME > FILE`",
+    "watch": "`wait until …` waits for something",
+    "set format": "the whole run has one format: `run NAME -o json`",
+    "rehearse": "rehearse the whole recipe: `rehearse run NAME`",
+    "plan": "show the plan of the whole recipe: `run NAME -n`",
 }
 """What there is in place of statements that are not for recipes."""
 
@@ -52,7 +52,7 @@ def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = Fals
     if line.call.command.recipe_ok:
         return found | dict(_of_call(line.call, anything))
     name = line.call.command.name
-    return found if guessed else {**found, f"{name} is not for recipes": _INSTEAD.get(name, "")}
+    return found if guessed else {**found, f"{name} can't be used in a recipe": _INSTEAD.get(name, "")}
 
 
 def _of_cells(on: str) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _of_cellcli(line: Line, anything: Collection[str]) -> dict[str, str]:
 def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]:
     command = call.command
     if command.words == ("undo", "run") and call.args:
-        yield "in a recipe undo run puts back what its own run has changed, and takes no name", "undo run"
+        yield "in a recipe, undo run takes no name: it takes back what this run has changed", "write `undo run`"
     try:
         if command.words in (("sql",), ("sql", "asm")):
             refuse_session_bound(one_line(call.text_arg("text")))
@@ -104,7 +104,7 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
             known = {choice.lower() for choice in param.choices}
             for word in value:
                 if word.lower() not in known and word not in anything:
-                    yield f"'{word}' is not one of {', '.join(param.choices)}", _did_you_mean(word, param.choices)
+                    yield f"'{word}' must be one of {', '.join(param.choices)}", _did_you_mean(word, param.choices)
         elif param.kind in (Kind.FACT, Kind.UNTIL) and value is not None:
             check = read_fact(str(value)) if param.kind is Kind.FACT else read_until(str(value), bounded=False)
             if isinstance(check, ReadingCheck):
@@ -161,7 +161,7 @@ def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[st
         yield error.message, error.hint
         return
     if line is None or not (reads(line) or _is_sample(line, anything)):
-        yield f"'{reading.statement}' is not a statement that reads, so it gives no value", ""
+        yield f"'{reading.statement}' is not a statement that gives a value", ""
         return
     yield from unknown_words(line, anything).items()
     asked = line.cellcli
@@ -169,7 +169,7 @@ def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[st
     if isinstance(asked, List) and found is not None and reading.column not in anything:
         listed = asked.attributes or tuple(each.name for each in found.attributes.values())
         if reading.column.lower() not in (name.lower() for name in listed):
-            yield f"'{reading.column}' is not among the attributes that it lists", _did_you_mean(reading.column, listed)
+            yield f"'{reading.column}' is not one of the columns that it lists", _did_you_mean(reading.column, listed)
 
 
 def _of_metrics(
@@ -187,7 +187,7 @@ def _of_metrics(
         elif each.attribute == "objectType" and each.operator is Operator.EQUAL:
             known = sorted({found.object_type for found in metrics().values()})
             if text.upper() not in known:
-                yield f"no metric is of objectType '{text}'", _did_you_mean(text, known)
+                yield f"no metric has the objectType '{text}'", _did_you_mean(text, known)
 
 
 def _of_names(names: Sequence[str], anything: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -246,7 +246,7 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
         near = slips or closest(text, known.values)
         *most, last = known.values
         listed = f"{', '.join(most)} or {last}" if most else last
-        yield f"'{text}' is not a value of {known.name}: it is {listed}", f"did you mean {near[0]}?" if near else ""
+        yield f"'{text}' is not a value of {known.name}; it can be {listed}", f"did you mean {near[0]}?" if near else ""
 
 
 def _is_slip(word: str, known: str) -> bool:

@@ -261,9 +261,9 @@ def test_a_line_outside_of_waves_is_in_none(rack: Rack) -> None:
 def test_a_line_of_a_rolling_holds_no_other(rack: Rack) -> None:
     """A recipe that a line of a rolling runs may have neither waves nor an experiment."""
     targets = rack.targets(on=ONE, rolled=True)
-    with pytest.raises(RecipeError, match="rolling holds no rolling"):
+    with pytest.raises(RecipeError, match="rolling can't contain rolling"):
         targets.waves(TURNS, 1, "")
-    with pytest.raises(RecipeError, match="rolling holds no experiment"):
+    with pytest.raises(RecipeError, match="rolling can't contain experiment"):
         told(targets, "experiment factor=flashlog db=ERP blocks=1 aa=0 workload=cells")
     assert told(rack.targets(on=ONE), "experiment factor=flashlog db=ERP blocks=1 aa=0 workload=cells") == ONE
 

@@ -200,11 +200,11 @@ def test_rolling_within_rolling_is_found_before_anything_runs(rolled: InProcess)
     for name, word in (("outer", "rolling"), ("tries", "experiment")):
         checked = rolled("-r", "t1", "-o", "json", f"check recipe {name}")
         assert checked.code == 2
-        assert [(row["line"], f"rolling holds no {word}, and" in row["problem"]) for row in checked.records] == [
+        assert [(row["line"], f"rolling can't contain {word}, and" in row["problem"]) for row in checked.records] == [
             (2, True)
         ]
         refused = rolled("-r", "t1", f"run {name}", "-y")
-        assert refused.code == 2 and f"rolling holds no {word}, and" in told(refused.err)
+        assert refused.code == 2 and f"rolling can't contain {word}, and" in told(refused.err)
     assert set(marks(rolled).values()) == {""}
 
 

@@ -210,7 +210,7 @@ def test_fmt_never_writes_a_shipped_recipe(program: InProcess) -> None:
     program.ok("fmt", "recipe", "health")
     assert "show versions" in (own(program) / "health.exa").read_text()
     (own(program) / "health.exa").unlink()
-    with pytest.raises(RecipeError, match="recipe health comes with exacell and is not written"):
+    with pytest.raises(RecipeError, match="recipe health is part of exacell and can't be changed"):
         own_file(Home.from_env({"EXACELL_HOME": str(program.home)}), "health")
 
 

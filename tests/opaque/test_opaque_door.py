@@ -8,7 +8,7 @@ from exacell.language.shellwords import stray_flag
 from exacell.opaque.findings import Door
 
 PRODUCTION = "rack r is a production rack, and exacell can't tell what this does: x.py; nothing was sent"
-READ_ONLY = "rack r is read-only, and this is no read that exacell knows: x.py; nothing was sent"
+READ_ONLY = "rack r is read-only, and exacell does not know this as a read: x.py; nothing was sent"
 UNACCEPTED = "exacell can't tell what this does on c1: x.py; nothing was sent"
 RACKS: list[tuple[dict[str, bool], bool, str]] = [
     ({"production": True}, False, PRODUCTION),
@@ -34,10 +34,10 @@ def test_where_unread_work_may_go(rack: dict[str, bool], accepted: bool, said: s
 
 
 HINTS: list[tuple[dict[str, bool], str, str]] = [
-    ({"production": True}, "", "say it in exacell's statements or in CellCLI"),
+    ({"production": True}, "", "use exacell's statements or CellCLI"),
     ({"production": True}, "list cell", "list cell"),
     ({"read_only": True}, "", "set mode rw"),
-    ({"read_only": True, "monitor": True}, "", "begin anew without -m"),
+    ({"read_only": True, "monitor": True}, "", "start exacell without -m"),
     ({"read_only": True}, "list cell", "list cell"),
     ({}, "", "say so"),
     ({}, "list cell", "list cell; say so"),

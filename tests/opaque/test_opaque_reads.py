@@ -154,9 +154,9 @@ def test_first_lines_of_scripts_that_are_read(first: str) -> None:
 def test_first_lines_of_scripts_that_are_not_read(first: str) -> None:
     """A script for another program, or with an option that changes what the rest means, is unread, and the way is named."""
     for script in (True, False):
-        with pytest.raises(UnreadError, match="a script for something else") as raised:
+        with pytest.raises(UnreadError, match="a first line that names another program") as raised:
             read_shell(f"{first}\nls\n", script=script)
-        assert raised.value.instead == "let it begin with the line #!/bin/sh"
+        assert raised.value.instead == "begin it with the line #!/bin/sh"
 
 
 WAYS_OUT = {

@@ -87,7 +87,7 @@ def test_the_first_unread_sign_is_named_first(text: str) -> None:
 def test_spool_is_a_file_on_the_cell(word: str, rest: str, shape: str) -> None:
     """SPOOL in a text for CellCLI, however it is spelt and wherever it stands, is told as a file that CellCLI writes there."""
     found = command_findings(shape.format(f"{word} {rest}".strip()))
-    assert found.unread[0] == f"{word}: CellCLI writes a file on the cell with it, and replaces one that is there"
+    assert found.unread[0] == f"{word}: with it CellCLI writes a file on the cell, or replaces one"
     assert not found.harmless and not found.changes
 
 
@@ -95,7 +95,7 @@ def test_spool_is_a_file_on_the_cell(word: str, rest: str, shape: str) -> None:
 def test_start_is_a_file_on_the_cell(statement: str) -> None:
     """What CellCLI runs from a file of the cell is told as that."""
     found = command_findings(f"cellcli <<!\n{statement}\n!")
-    assert "CellCLI runs a file on the cell with it" in found.unread[0]
+    assert "with it CellCLI runs a file on the cell" in found.unread[0]
 
 
 def test_a_read_statement_beside_an_unread_one_is_still_a_change() -> None:

@@ -97,15 +97,15 @@ def test_the_longest_line_is_read() -> None:
 
 
 WHYS = {
-    "select ) from dual;": "does not stand here",
+    "select ) from dual;": "does not read it in this place",
     "select 1 from dual where": "no ; at the end",
-    "select ;": "does not stand here",
+    "select ;": "does not read it in this place",
     "select x from dual; drop x;": "one query at a time",
     "select 1 from dual where dummy = :x;": "a variable of SQL*Plus",
-    "select wipe from (select 1 a from dual);": "no listed column of what stands in FROM",
-    "select wipe from v$log l, dual;": "no listed column of dual, l",
-    "select 1 from dual union select wipe from v$log;": "no listed column of v$log",
-    "select 1 a from dual union select 1 from dual order by dummy;": "no listed column of what stands in FROM",
+    "select wipe from (select 1 a from dual);": "not a known column of the query in FROM",
+    "select wipe from v$log l, dual;": "not a known column of dual, l",
+    "select 1 from dual union select wipe from v$log;": "not a known column of v$log",
+    "select 1 a from dual union select 1 from dual order by dummy;": "not a known column of the query in FROM",
     "select app.wipe(1) from dual;": "a function of a package",
     "-- x\nselect dummy from dual;": "a comment may end or hide",
     "/* x\nselect dummy from dual;": "a comment may end or hide",

@@ -43,9 +43,9 @@ def test_check_recipe_lists_every_problem(rack: Session) -> None:
     assert result.records[-1]["hint"] == "did you mean finally?"
     assert result.exit_code is ExitCode.NOT_EXECUTED
     assert result.problems == ["recipe worse: 6 problems; no line was run"]
-    with pytest.raises(RecipeError, match=r"^recipe worse, line 1: the title stands in quotes") as caught:
+    with pytest.raises(RecipeError, match=r"^recipe worse, line 1: the title needs quotes") as caught:
         rack.say("run worse")
-    assert caught.value.hint == 'recipe "Not quoted"; check recipe worse lists 1 more'
+    assert caught.value.hint == 'write `recipe "Not quoted"`; `check recipe worse` lists 1 more'
     assert rack.answers.asked == []
     assert "recipe Not quoted" in rack.say("show recipe worse").text
 
@@ -54,7 +54,7 @@ def test_a_parameter_in_quotes_is_told_of(rack: Session) -> None:
     """check recipe and run say on which line a parameter stands in quotes, where it is no value; that is no error."""
     (rack.session.home.recipes_dir / "quoted.exa").write_text("param p : prefix = p\nlist griddisk where name = '$p'\n")
     rack.answers.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
-    said = "line 2: $p stands in quotes, where it is letters; outside of them it is the value, and in SQL as ${name}"
+    said = "line 2: $p is in quotes, where it is not replaced; write it without quotes (in SQL write ${name})"
     assert rack.say("check recipe quoted").notes == [said, "recipe quoted: 1 statement, well-formed"]
     told: list[str] = []
     rack.console.say = told.append  # type: ignore[method-assign]

@@ -8,27 +8,27 @@ from exacell.recipes.checker import problems_of
 from exacell.recipes.parsing import read_draft
 
 WRONG = {
-    "check all physicaldisk.status = normall": ("'normall' is not a value of status: it is ", "normal"),
+    "check all physicaldisk.status = normall": ("'normall' is not a value of status; it can be ", "normal"),
     "check all physicaldisk.status = normal where diskType=flashdsk": (
-        "'flashdsk' is not a value of diskType: it is ",
+        "'flashdsk' is not a value of diskType; it can be ",
         "FlashDisk",
     ),
     "check all cell.flashCacheMode != write-back": (
-        "'write-back' is not a value of flashCacheMode: it is ",
+        "'write-back' is not a value of flashCacheMode; it can be ",
         "WriteBack",
     ),
     "wait until no griddisk where asmModeStatus=SYNCYNG": (
-        "'SYNCYNG' is not a value of asmModeStatus: it is ",
+        "'SYNCYNG' is not a value of asmModeStatus; it can be ",
         "SYNCING",
     ),
-    "list griddisk where status = 'actve'": ("'actve' is not a value of status: it is ", "active"),
+    "list griddisk where status = 'actve'": ("'actve' is not a value of status; it can be ", "active"),
     "check all cell.flashCacheMode = fast": (
-        "'fast' is not a value of flashCacheMode: it is WriteBack or WriteThrough",
+        "'fast' is not a value of flashCacheMode; it can be WriteBack or WriteThrough",
         "",
     ),
-    "check all iormplan.objective = autoo": ("'autoo' is not a value of objective: it is ", "auto"),
+    "check all iormplan.objective = autoo": ("'autoo' is not a value of objective; it can be ", "auto"),
     "alter griddisk all where status=inactve cachingPolicy=none": (
-        "'inactve' is not a value of status: it is ",
+        "'inactve' is not a value of status; it can be ",
         "inactive",
     ),
 }

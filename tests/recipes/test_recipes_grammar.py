@@ -84,17 +84,17 @@ def test_plain_statements_are_a_recipe() -> None:
 @every(
     [
         ("param", 1, "the parameter has no name"),
-        ("param 9x : size", 1, "'9x' is not a name for a parameter"),
-        ("\nparam a : size = 1g 2g", 2, "'2g' has no place in the declaration of a"),
+        ("param 9x : size", 1, "'9x' can't be the name of a parameter"),
+        ("\nparam a : size = 1g 2g", 2, "'2g' can't be part of the declaration of a"),
         ("param a : sizes", 1, "'sizes' is not a kind"),
         ("param a : choice()", 1, "choice needs its words"),
         ("param a : size\nparam a : int", 2, "declared twice"),
-        ("risk huge", 1, "risk is one of none, performance, redundancy, data"),
-        ("needs oracle", 1, "needs knows asm"),
+        ("risk huge", 1, "risk must be one of none, performance, redundancy, data"),
+        ("needs oracle", 1, "needs takes asm"),
         ("finally\nlist cell\nend\nfinally\nlist cell\nend", 4, "one finally block"),
         ("finally\nfinally\nend\nend", 2, "one finally block"),
-        ("list cell\nend", 2, "end closes nothing"),
-        ("finally\nlist cell\n", 1, "never closed with end"),
+        ("list cell\nend", 2, "this end has no block to close"),
+        ("finally\nlist cell\n", 1, "finally has no end"),
     ]
 )
 def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:
@@ -120,7 +120,7 @@ def test_near_kind_is_suggested() -> None:
         ("list cell\nlist cell | wc", 2, "not allowed here"),
         ("list cell > f", 1, "not allowed here"),
         ("!rm -rf x", 1, "not allowed here"),
-        ("list cell\n\nexit", 3, "not for recipes"),
+        ("list cell\n\nexit", 3, "can't be used in a recipe"),
         ("list cell when $nix = 1", 1, r"\$nix is not a parameter"),
         ("list cell when size", 1, "is not a condition"),
         ("param a : int\nresize flashcache size=$a$a", 2, "not a size"),
@@ -320,9 +320,9 @@ def test_values_that_are_letters_in_quotes(text: str, found: list[str]) -> None:
     [
         ("x y=$nix", r"\$nix is not a parameter"),
         ("x y=a${nix}", r"\$nix is not a parameter"),
-        ("alter iormplan dbplan=((name=x${p},share=1))", "only where it is a whole item"),
-        ("host show a'b $n c'", "where a shell reads a quote or a ` that is open"),
-        ('on @db sh show "\\" y=$n "\\"', "where a shell reads a quote or a ` that is open"),
+        ("alter iormplan dbplan=((name=x${p},share=1))", "must be a whole item"),
+        ("host show a'b $n c'", "is inside a quote or a ` that is open"),
+        ('on @db sh show "\\" y=$n "\\"', "is inside a quote or a ` that is open"),
     ],
 )
 def test_substitute_refuses(text: str, said: str) -> None:

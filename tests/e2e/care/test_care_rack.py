@@ -128,7 +128,7 @@ def test_sql_queries_answer(rack) -> None:
     assert "ORA-01476" in wrong.err
     unread = rack.say('sql asm "select nix from v$instance"')
     assert unread.code == 2
-    assert "nix: it is no listed column of v$instance" in unread.err
+    assert "nix: it is not a known column of v$instance" in unread.err
     assert "no instance of NIX" in rack.say('sql db=NIX "select 1 from dual"').err
 
 
