@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TextIO
 
 from exacell.cellcli.reply import errors
-from exacell.cellcli.secrets import without
+from exacell.cellcli.secrets import masked, without
 from exacell.change.execute import execute
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -62,6 +62,9 @@ class Runner:
         prefix: who speaks in error lines.
         header: whether tables begin with titles.
     """
+
+    interactive = False
+    """Whether somebody can ask `why` after an error: it is then said in few lines."""
 
     def __init__(
         self,
@@ -449,11 +452,15 @@ class Runner:
         self.console.progress(None)
         width = terminal_width(self.delivery.out)
         meaning, head = meaning_of(error), self.prefix + without(text, head_of(error))
-        for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
+        lines = error_lines(error, text=text, prefix=self.prefix, width=width, brief=self.interactive)
+        for number, line in enumerate(lines):
             self.console.tell(line, "" if number == 1 else meaning, head="" if number else head)
+        for reason in () if self.interactive else error.reasons:
+            self.console.tell(f"  {without(text, masked(reason))}")
 
     def _failed(self, error: ExacellError, text: str) -> ExitCode:
         self.report(error, text)
+        self.session.refused = (text, error)
         return self._done(error.exit_code)
 
     def _done(self, code: ExitCode) -> ExitCode:

@@ -7,13 +7,13 @@ import re
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from exacell.cellcli.secrets import holds_secret, masked
+from exacell.cellcli.secrets import holds_secret, masked, without
 from exacell.change.door import current_rack
 from exacell.change.here import may_replace, pass_pager, refuse_replacing
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
-from exacell.core.errors import ConfigError, StatementError, why_unreadable
+from exacell.core.errors import ConfigError, RefusedError, StatementError, why_unreadable
 from exacell.core.hostgroups import DB
 from exacell.core.meant import closest
 from exacell.core.paths import at_home
@@ -23,6 +23,7 @@ from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import refuse_typography, unquote
 from exacell.opaque.here import is_device
+from exacell.output.faults import head_of, ways_out
 from exacell.output.result import Column, Result
 from exacell.session.given import Request, Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
@@ -198,6 +199,21 @@ def show_settings(session: Session, services: Services, call: Call) -> Result:
         form = "local" if services.console.local_dates else "standard"
         records.append({"cell": None, "name": "dateformat", "value": form})
     return Result(records=records, columns=(Column("name"), Column("value")), data=True)
+
+
+def why(session: Session, services: Services, call: Call) -> Result:
+    """Return one record per part of the newest error: the statement, what was wrong, each reason, each way out."""
+    if session.refused is None:
+        return Result(notes=("no statement was refused since this session began",))
+    text, error = session.refused
+    parts = [
+        ("statement", masked(text.strip())),
+        ("refused" if isinstance(error, RefusedError) else "error", head_of(error)),
+        *(("reason", masked(reason)) for reason in error.reasons),
+        *(("way out", masked(way)) for way in ways_out(error)),
+    ]
+    records = [{"cell": None, "part": part, "text": without(text, told)} for part, told in parts if told]
+    return Result(records=records, columns=(Column("part"), Column("text", "prose")), data=True)
 
 
 def refresh(session: Session, services: Services, call: Call) -> Result:

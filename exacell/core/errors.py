@@ -8,7 +8,7 @@ that is not an :class:`ExacellError` is a bug.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 
 
@@ -35,14 +35,16 @@ class ExacellError(Exception):
     Args:
         message: one line, complete without a traceback.
         hint: the way out, one line; empty when the message already says it.
+        reasons: every reason, one line each, where the message names only the first.
     """
 
     exit_code: ExitCode = ExitCode.NOT_EXECUTED
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, hint: str = "", reasons: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.reasons = tuple(reasons)
 
 
 _OF_FILES = {

@@ -223,7 +223,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             value, before = _positional(command, param, word), args.get(param.name)
             args[param.name] = (*(before if isinstance(before, tuple) else ()), str(value)) if param.many else value
         else:
-            raise _too_much(command, word, bare[0])
+            raise _too_much(command, word, bare)
     for param in command.params:
         if param.name in args:
             continue
@@ -442,7 +442,8 @@ def _refuse_slip(command: Command, word: Word, key: str) -> None:
         )
 
 
-def _too_much(command: Command, word: Word, first: Word) -> StatementError:
+def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementError:
+    first = bare[0]
     if slip := _longer(command, first):
         message = f"{command.name} does not take '{first.value}'"
         return StatementError(message, start=first.start, end=first.end, suggestions=slip)
@@ -463,6 +464,8 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
         hint = f"leave it out; `{command.name} … -o yaml` writes each value on its own line"
     elif not near and command.words[0] == "sql" and not word.quoted:
         hint = "put the SQL in quotes"
+    elif not command.params:
+        hint = way_out(" ".join((command.name, *(each.value for each in bare))))
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 

@@ -3,6 +3,7 @@ and how the program ends when a fault is its own."""
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import threading
@@ -10,6 +11,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import wrap
 
 from exacell.cellcli.secrets import holds_secret, masked, without
 from exacell.core.errors import (
@@ -29,6 +31,10 @@ from exacell.output.style import paint, painted_lines, printable, terminal_width
 
 _MARGIN = 4
 _ELLIPSIS = "..."
+_LINES, _COLUMNS = 3, 80
+"""What a refusal may take of a small terminal, so that what was typed before it stays in sight."""
+MORE = "`why` shows more"
+_APART = re.compile(r"""; (?=(?:[^`'"]|`[^`]*`|'[^']*'|"[^"]*")*$)""")
 
 
 def sentence(error: ExacellError) -> str:
@@ -38,6 +44,29 @@ def sentence(error: ExacellError) -> str:
     if not hint:
         return message
     return f"{message.rstrip('.')}: {hint}" if hint.startswith("did you mean") else f"{message.rstrip('.')}; {hint}"
+
+
+def brief_sentence(error: ExacellError) -> str:
+    """Return :func:`sentence` in at most three lines of 80 columns where that can be: the first way out stays, and `why` has
+    the others, as well as the reasons that the message does not name."""
+    ways = ways_out(error)
+    whole = sentence(error)
+    if not error.reasons and (len(ways) < 2 or _lines_of(whole) <= _LINES):
+        return whole
+    while True:
+        said = sentence(ExacellError(error.message, hint="; ".join([*ways, MORE])))
+        if _lines_of(said) <= _LINES or len(ways) < 2:
+            return said
+        ways.pop()
+
+
+def ways_out(error: ExacellError) -> list[str]:
+    """Return the ways out of an error, one by one; what stands in backquotes or quotes is never parted."""
+    return [way for way in _APART.split(" ".join(error.hint.split())) if way]
+
+
+def _lines_of(text: str) -> int:
+    return len(wrap(f"exacell: {text}", _COLUMNS))
 
 
 def meaning_of(error: ExacellError) -> str:
@@ -54,7 +83,7 @@ def head_of(error: ExacellError) -> str:
 
 
 def error_lines(
-    error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None
+    error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None, brief: bool = False
 ) -> Iterator[str]:
     """Yield the line that says what is wrong, then for a bad statement the statement with the faulty part underlined.
 
@@ -62,8 +91,9 @@ def error_lines(
         text: the line that was given; empty leaves the underline out.
         prefix: who speaks.
         width: columns; a longer statement is shown around its faulty part.
+        brief: say it in three lines where that can be.
     """
-    yield printable(prefix + without(text, sentence(error)))
+    yield printable(prefix + without(text, (brief_sentence if brief else sentence)(error)))
     if isinstance(error, StatementError) and error.start is not None and text.strip() and not holds_secret(text):
         end = error.end if error.end is not None else error.start
         shown, mark = underlined(text, error.start, end, width=width)
@@ -148,6 +178,8 @@ def say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
         _say(line)
     for line in below:
         _say(line if line.strip(" ^") else paint(line, meaning, color=color))
+    for reason in error.reasons:
+        _say(printable(f"  {masked(reason)}"))
 
 
 def _say(line: str) -> None:

@@ -261,8 +261,9 @@ def _members(grids: Sequence[GridDisk]) -> str:
     # A disk that is offline can't be emptied first: ORA-15084.
     force = " force" if first.asm_mode == "OFFLINE" else ""
     single = f'`sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"`'
-    others = " and so on take single disks" if len(grids) > 1 else " takes it"
-    return f"{single}{others} out of ASM (wait for the rebalance); {whole} {gone}"
+    if len(grids) == 1:
+        return f"{single} takes it out of ASM (wait for the rebalance); {whole} {gone}"
+    return f"take the disks out of ASM first, one by one; {single} takes the first (wait for the rebalance); {whole} {gone}"
 
 
 def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:

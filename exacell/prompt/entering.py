@@ -26,7 +26,7 @@ from exacell.language.registry import Effect
 from exacell.language.shorthand import expand_alias, understood
 from exacell.language.words import split_statements
 from exacell.output.editor import open_editor
-from exacell.output.faults import head_of, meaning_of, sentence, squiggle, underlined
+from exacell.output.faults import brief_sentence, head_of, meaning_of, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import AGAIN
@@ -158,6 +158,8 @@ class Reading:
 class PromptRunner(Runner):
     """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
 
+    interactive = True
+
     def __init__(self, session: Session, services: Services, console: TerminalConsole, aliases: Aliases) -> None:
         super().__init__(session, services, console, prefix="")
         self.typed = True
@@ -278,7 +280,7 @@ class PromptRunner(Runner):
             shown, marks = underlined(text, error.start, end, width=80)
             self.console.tell(shown)
             self.console.tell(marks, meaning_of(error))
-        self.console.tell(without(text, sentence(error)), meaning_of(error), head=without(text, head_of(error)))
+        self.console.tell(without(text, brief_sentence(error)), meaning_of(error), head=without(text, head_of(error)))
 
 
 def edited(text: str, env: Mapping[str, str]) -> str:

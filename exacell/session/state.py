@@ -13,7 +13,7 @@ from exacell.core.background import Interruption
 from exacell.core.belonging import Owner
 from exacell.core.cellset import CellSet, fold, known_as
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
-from exacell.core.errors import CellSetError, RefusedError
+from exacell.core.errors import CellSetError, ExacellError, RefusedError
 from exacell.core.paths import Home, at_home
 from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
@@ -86,6 +86,8 @@ class Session:
         """Whether a signal to end came: the surface ends behind the statement."""
         self.recorded: Recorded | None = None
         """What is typed becomes this recipe; None while nothing is recorded."""
+        self.refused: tuple[str, ExacellError] | None = None
+        """The newest statement that failed before anything was done, and the error that says so; None for none."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}

@@ -24,7 +24,8 @@ def first(words: str) -> str:
     [
         ("status", "show health"),
         ("what changed?", "journal"),
-        ("why", "journal show"),
+        ("why", "why"),
+        ("why did it fail", "journal show"),
         ("reset the cache", "run reset_cold -n"),
         ("a disk group on flash", "run flash_diskgroup cache=288g -n"),
         ("is flash logging worth it?", "run flashlog_ab db=<db> -n"),

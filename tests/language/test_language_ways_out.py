@@ -47,6 +47,7 @@ from tests.support.every import every
         ("flsh flashcache", "did you mean flush"),
         ("lst cell", "did you mean list"),
         ("why CELL-02559", "type: help CELL-02559"),
+        ("why did it fail", "type: journal show (why did a change end like that?)"),
         ("set formt json", "did you mean format"),
         ("set timeut 5", "did you mean timeout"),
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),

@@ -97,10 +97,10 @@ def test_used_on_several_cells_is_folded() -> None:
     used[CELLS[2]] = [grid(f"FD_00_{CELLS[2]}", "RECO")]
     with pytest.raises(RefusedError, match=r"refused on exa1cel\[01-02\]: .*\(and 1 more reason\)") as caught:
         refuse_used("x", used, None)
-    assert caught.value.hint == "drop diskgroup DATA and drop diskgroup RECO first"
+    assert caught.value.hint == "`drop diskgroup DATA` and `drop diskgroup RECO` first"
     with pytest.raises(RefusedError) as caught:
         refuse_used("x", {CELLS[0]: used[CELLS[0]]}, None)
-    assert caught.value.hint == "drop diskgroup DATA first"
+    assert caught.value.hint == "`drop diskgroup DATA` first"
 
 
 # -- carve -----------------------------------------------------------------------------------------------------------

@@ -50,7 +50,12 @@ def test_an_answer_stays_in_sight_until_the_next_line_is_begun(window: Callable[
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [("status", "show health"), ("what changed", "journal"), ("why", "journal show"), ("take it down", "can offline")],
+    [
+        ("status", "show health"),
+        ("what changed", "journal"),
+        ("why did it fail", "journal show"),
+        ("take it down", "can offline"),
+    ],
 )
 def test_what_people_say_is_answered_and_not_carried_out(window: Callable[..., Window], words: str, told: str) -> None:
     """Words of everyday say which statement answers them; nothing is sent."""

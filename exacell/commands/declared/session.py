@@ -210,6 +210,16 @@ COMMANDS = (
         handler="exacell.commands.session:show_settings",
     ),
     Command(
+        name="why",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        summary="the last refusal or error in full: every reason, and everything that can be typed instead",
+        details="At the prompt a refusal takes at most three lines. why shows what did not fit.",
+        example="why",
+        recipe_ok=False,
+        handler="exacell.commands.session:why",
+    ),
+    Command(
         name="refresh",
         group=GROUP,
         effect=Effect.LOCAL,

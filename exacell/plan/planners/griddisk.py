@@ -43,6 +43,10 @@ EXASCALE_LETS_GO = (
 """The way out where a grid disk is a pool disk."""
 
 
+_LONGEST = 60
+"""Characters of names in a refusal's one line; its reasons have all of them."""
+
+
 def refuse_used(
     what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers, *, apart: str = ""
 ) -> None:
@@ -59,10 +63,14 @@ def refuse_used(
     if not used:
         return
     reason, found = next(iter(used.items()))
-    names = fold_briefly([grid.name for _, grid in found])
+    names = fold_briefly([grid.name for _, grid in found], _LONGEST)
     groups = {grid.asm_group for those in used.values() for _, grid in those if grid.asm_group}
     more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
-    hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
+    reasons = [
+        f"{fold(cell for cell, _ in those)}: {reason}: {fold(grid.name for _, grid in those)}"
+        for reason, those in used.items()
+    ]
+    hint = " and ".join(f"`drop diskgroup {group}`" for group in sorted(groups))
     if apart:
         hint = apart
     elif hint:
@@ -72,7 +80,11 @@ def refuse_used(
     else:
         hint = "start ASM and mount its disk groups, or wait until ASM has released them"
     cells = fold(cell for cell, _ in found)
-    raise RefusedError(f"{what} refused on {cells}: {reason}: {names}{more}; nothing was sent", hint=hint)
+    raise RefusedError(
+        f"{what} refused on {cells}: {reason}: {names}{more}; nothing was sent",
+        hint=hint,
+        reasons=reasons if len(used) > 1 or names != fold(grid.name for _, grid in found) else (),
+    )
 
 
 def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: Headers) -> str:

@@ -34,6 +34,22 @@ def answer(child: pexpect.spawn, line: str) -> str:
     return plain(child.before)
 
 
+def test_a_refusal_is_short_and_why_has_all_of_it(start: Start) -> None:
+    """Two disk groups use the disks: the prompt names the first and says what to type; why names both and each way out."""
+    child = start(rows=40, columns=80)
+    shown = answer(child, "drop celldisk all")
+    refused = [line for line in shown.splitlines()[1:] if line.strip()]
+    assert len(refused) <= 5 and "`why` shows more" in " ".join(" ".join(refused).split()), refused
+    whole = " ".join(answer(child, "why").split())
+    assert (
+        "reason exa1cel[01-03]: disk group DATA uses it" in whole
+        and "reason exa1cel[01-03]: disk group RECO uses it" in whole
+    )
+    assert whole.count("way out") == 3 and "alter diskgroup DATA drop disk" in whole
+    answer(child, "lst cell")
+    assert "error 'lst' is not a statement" in " ".join(answer(child, "why").split())
+
+
 def test_watch_takes_the_screen_and_q_gives_it_back(start: Start) -> None:
     """watch draws on the other screen, q ends it, the last answer stays above the next prompt, which works."""
     child = start()
