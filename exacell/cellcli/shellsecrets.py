@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cache
 
 from exacell.core.packaged import data_beside
+from exacell.core.values import dataclass
 
 _VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
 _WORD = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()`])+"""
@@ -18,9 +20,23 @@ _SET = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(
 """A value behind NAME=, as shells have it or as CellCLI does, whose quotes take a backslash: rather too much than too little."""
 _PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),]+)"""
 
-_LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
+_GAP = r"(?:[ \t]|\\\n)+"
+"""What stands between two words; a line may go on behind a backslash."""
+
+_LONG = (
+    r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|pwd|(?:api|access|security|activation)-?key|private-?key-?pass)[\w-]*"
+    r"|[\w-]*(?:pass|creds)(?![\w-]))"
+)
 _CALLED = r"[\w.-]*(?:passw\w*|passphrase|secret|token|api[_-]?key|access[_-]?key|signature)[\w.-]*"
 """What a secret is called in a web address, in JSON and where a program is told to keep it."""
+
+
+_FED = (
+    r"(?:sudo[ \t]+(?:-\w+[ \t]+)*-\w*S|(?:sudo[ \t]+(?:-\S+[ \t]+)*)?"
+    r"(?:(?:passwd|chpasswd|kinit|cryptsetup|vncpasswd|smbpasswd|htpasswd|openssl[ \t]+passwd|adcli|realm)\b"
+    r"|[^|;\n]*(?:--password-?stdin|--stdin-?password|--passphrase-fd)))"
+)
+"""Commands that read a password on standard input."""
 
 
 class Hint:
@@ -50,16 +66,15 @@ class Hint:
 
 
 _NAMED = Hint(
-    rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
+    rf"(?<![\w-]){_LONG}(?:=|{_GAP}(?!-))(?P<value>{_VALUE})"
     rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*|[A-Z_]*PASS)=(?P<variable>{_SET})"
     # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
-    rf"|(?<![\w$-])\w*(?:pwd\w{{1,3}}|pasw\w{{0,5}}|passw(?!ord\b)\w{{1,5}}|(?-i:pwd))=(?!['\"]?\*(?!\*))(?P<slip>{_PLAIN})"
+    rf"|(?<![\w$-])\w*(?:pwd\w{{1,3}}|pasw\w{{0,5}}|passw(?!ord\b)\w{{1,5}}|(?<![a-z])pass|securitykey|(?-i:pwd))=(?!['\"]?\*(?!\*))(?P<slip>{_PLAIN})"
     rf"|[?&](?:{_CALLED}|pwd|sig)=(?P<asked>[^\s&'\"\\;|]+)"
     rf"|\\?[\"']{_CALLED}\\?[\"']\s*:\s*\\?[\"'](?P<json>[^\"'\\\n]+)"
     rf"|\bset[ \t]+(?:password|{_CALLED})[ \t]+(?P<told>{_WORD})|\bvault[ \t]+login[ \t]+(?!-)(?P<login>{_WORD})"
-    rf"|\b(?:echo|printf)[ \t]+(?:-\S+[ \t]+)*(?P<said>{_WORD})[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-\S+[ \t]+)*)?passwd\b"
-    rf"|\b(?:echo|printf)[ \t]+(?:-\S+[ \t]+)*(?P<sudo>{_WORD})[ \t]*\|[ \t]*sudo[ \t]+(?:-\w+[ \t]+)*-\w*S"
-    rf"|\b(?:passwd|chpasswd|kinit|sudo[ \t]+-S)\b[^|;\n<]*<<<[ \t]*(?P<fed>{_WORD})"
+    rf"|\b(?:echo|printf)[ \t]+(?:-\S+[ \t]+)*(?P<said>{_WORD})[ \t]*\|[ \t]*{_FED}"
+    rf"|\b{_FED}[^|;\n<]*<<<[ \t]*(?P<fed>{_WORD})"
     rf"|-(?:create|modify)Entry[ \t]+{_WORD}[ \t]+(?P<entry>{_WORD})"
     rf"|(?:-H|--header)[ =]?['\"]?[\w-]*(?:token|key|auth|secret)[\w-]*[ \t]*:[ \t]*(?P<sent>[^'\"\n\\]+)"
     rf"|\bidentified\s+by\s+{_WORD}\s+replace\s+(?P<replaced>{_WORD})"
@@ -67,7 +82,8 @@ _NAMED = Hint(
     r"|[\w$.-]+:(?P<piped>[^\s'\"|:]+)['\"]?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
     r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
-    "pass pasw pwd secret token key sig vault sudo kinit entry credential auth identified bearer cookie",
+    "pass pasw pwd secret token key creds sig vault sudo kinit cryptsetup adcli realm entry credential auth identified bearer"
+    " cookie",
 )
 _ADDRESS = re.compile(
     r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
@@ -76,10 +92,10 @@ _ADDRESS = re.compile(
 _NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
 """What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
 _LOGON = Hint(
-    r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
-    r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\buserid=)"
+    r"(?:\b(?:sqlplus|sqlcl|sql|rman|impdp|expdp|imp|exp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
+    r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\b(?:userid|explain)=)"
     r"[\"'\\]*[\w$#\[\]]+/(?P<value>\\?\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
-    "sqlplus sqlcl rman impdp expdp sqlldr dgmgrl conn target catalog auxiliary userid=",
+    "sql rman imp exp dgmgrl conn target catalog auxiliary userid= explain=",
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
 _KEYS = Hint(r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", "key")
@@ -91,41 +107,93 @@ _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 
 
-_HINT = Hint(
-    r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|vault|identified|signature|(?<!\w)-{1,2}\w|/p:",
-    "/ - key pass secret token api access pwd pasw credential bearer basic cookie vault identified signature",
-)
+@dataclass(frozen=True)
+class _Place:
+    """Where a program takes a secret.
+
+    Attributes:
+        behind: what has to stand behind the program's name.
+        option: what finds an option with its value, if it is an option.
+        words: which words that are no options are secrets, counted from one; -1 is the last.
+        bare: whether a secret may stand there without a hyphen before it.
+    """
+
+    behind: re.Pattern[str]
+    option: re.Pattern[str] | None
+    words: tuple[int, ...]
+    bare: bool
+
+    def found_in(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield where secrets stand in a command whose words behind its name stand there."""
+        behind = self.behind.match(text, start, end)
+        if behind is None:
+            return
+        for option in self.option.finditer(text, start, end) if self.option else ():
+            yield option.span("value")
+        words = [] if not self.words else [one.span() for one in _EACH.finditer(text, behind.end(), end)]
+        plain = [span for span in words if text[span[0]] != "-"]
+        for number in self.words:
+            if len(plain) >= abs(number):
+                yield plain[number - (number > 0)]
+
+
+_EACH = re.compile(_WORD)
+
+
+def _option(place: str) -> str:
+    """Return the pattern of an option, up to its value."""
+    how, name = (place[0], re.escape(place[1:])) if place[0] in "+=*" else ("", re.escape(place))
+    match how:
+        case "*":
+            return rf"[^\s=]*{name}(?:=|{_GAP})"
+        case "+":
+            return rf"-{name}(?:=|(?=\S))"
+        case "=":
+            return rf"-{name}(?:=|{_GAP})"
+    if place.startswith("--"):
+        return rf"{name}(?:=|{_GAP})"
+    # Letters of one word may stand before it: -su USER:PASSWORD.
+    return name if place.startswith("/") else rf"-[A-Za-z]*?{name[-1]}(?:{_GAP}|(?=\S))"
+
+
+def _any(word: str) -> str:
+    """Return the pattern of a word of the table, in which a star stands for any signs."""
+    return re.escape(word).replace(r"\*", r"[^\s;|&<>()]*")
 
 
 @cache
-def _programs() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
-    """Return what finds a program of the table, and what finds the values of its options behind it."""
-    found: dict[str, re.Pattern[str]] = {}
+def _programs() -> tuple[Hint, tuple[str, ...], dict[str, list[_Place]]]:
+    """Return what finds a program of the table with the words behind it, which of them take secrets without a hyphen, and by
+    program where secrets stand.
+    """
+    found: dict[str, list[_Place]] = {}
     lines = [line for line in data_beside(__spec__, "options.tsv").splitlines() if not line.startswith("#")]
-    for program, options in (line.split("\t") for line in lines[1:]):
-        ways = []
-        for option in options.split():
-            how, name = (option[0], option[1:]) if option[0] in "+=" else ("", option)
-            name = name if name.startswith(("-", "/")) or how == "" else f"-{name}"
-            blank = r"[ \t]+"
-            if how == "+":
-                ways.append(rf"{re.escape(name)}(?:=|(?=\S))")
-            elif how == "=" or not name.startswith("-"):
-                ways.append(rf"-?{re.escape(name)}{blank if not name.endswith(':') else ''}")
-            elif name.startswith("--"):
-                ways.append(rf"{re.escape(name)}(?:=|{blank})")
-            else:
-                # Letters of one word may stand before it: -su USER:PASSWORD.
-                ways.append(rf"-[A-Za-z]*?{re.escape(name[1:])}(?:{blank}|(?=\S))")
-        found[program] = re.compile(rf"(?<!\S)(?:{'|'.join(ways)})(?P<value>{_VALUE})")
-    names = "|".join(re.escape(name) for name in sorted(found, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?P<program>{names})(?:\.exe)?(?=\s)(?P<rest>(?:{_WORD}|[ \t]+|`)*)"), found
+    for what, places in (line.split("\t") for line in lines[1:]):
+        programs, *words = what.split()
+        behind = "".join(rf".*?(?<!\S){_any(word)}(?!\S)" for word in words)
+        options = [_option(place) for place in places.split() if not place.startswith("#")]
+        row = _Place(
+            behind=re.compile(behind, re.IGNORECASE | re.DOTALL),
+            option=re.compile(rf"(?<!\S)(?:{'|'.join(options)})(?P<value>{_VALUE})") if options else None,
+            words=tuple(int(place[1:]) for place in places.split() if place.startswith("#")),
+            bare=any(place[0] in "#*/" for place in places.split()),
+        )
+        for program in programs.split(","):
+            found.setdefault(program, []).append(row)
+    names = "|".join(_any(name) for name in sorted(found, key=len, reverse=True))
+    pattern = rf"(?-i:(?<![\w-])(?P<program>{names}))(?:\.exe)?(?=\s)(?P<rest>(?:{_WORD}|{_GAP}|`)*)"
+    bare = tuple(name for name, rows in found.items() if any(row.bare for row in rows))
+    return Hint(pattern, " ".join(name.rstrip("*") for name in found)), bare, found
+
+
+def _places_of(program: str) -> list[_Place]:
+    """Return where a program takes secrets."""
+    found = _programs()[2]
+    return [place for name in found if fnmatchcase(program, name) for place in found[name]]
 
 
 def shell_places(text: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets stand in a text, in no order."""
-    if not _HINT.found_in(text):
-        return
     for pattern in (_NAMED, _LOGON):
         for match in pattern.finditer(text):
             begin, end = match.span(match.lastgroup or 0)
@@ -135,10 +203,11 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
         alone = match["one"]
         if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
             yield match.span("both" if alone is None else "one")
-    programs, options = _programs()
-    for match in programs.finditer(text) if any(program in text for program in options) else ():
-        for option in options[match["program"]].finditer(text, match.start("rest"), match.end("rest")):
-            yield option.span("value")
+    programs, bare, _ = _programs()
+    # Most texts have neither, and a cell's answer may be a million letters.
+    for match in programs.finditer(text) if "-" in text or any(name in text for name in bare) else ():
+        for place in _places_of(match["program"]):
+            yield from place.found_in(text, *match.span("rest"))
     for match in _KEYS.finditer(text):
         names = (_FOR if match["verb"].lower().startswith("as") else _DETAIL).match(match["rest"])
         begin = match.start("rest") + (names.end() if names is not None else 0)

@@ -15,7 +15,7 @@ from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 
 FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
-"""Where a command of the table may be named with its path."""
+"""Where each command of the table may be named with its path."""
 
 _MANY = {"FILES": "FILE", "PLACES": "PLACE", "PRINTED": "PRINTED"}
 """Operands of which there may be any number → what each of them is; files may be patterns."""
@@ -31,6 +31,7 @@ class Row:
         operands: the shapes of what remains; one that ends in ``|`` reads standard input.
         needs: options without which the command is not read.
         why: why it changes nothing.
+        folders: where else it may be named with its path: a folder in which HOME stands for any folders in between.
         sockets: the kinds of sockets that it opens for its work: netlink, inet or unix.
         source: where that is written.
     """
@@ -41,8 +42,14 @@ class Row:
     operands: tuple[str, ...]
     needs: tuple[str, ...]
     why: str
+    folders: str
     sockets: tuple[str, ...]
     source: str
+
+    def lies_in(self, folder: str) -> bool:
+        """Return whether it may be named with this folder before it."""
+        own = re.escape(self.folders).replace("HOME", r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+        return folder in FOLDERS or (bool(self.folders) and re.fullmatch(own, folder) is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +79,7 @@ def table() -> Table:
             operands=tuple(row["operands"]),
             needs=tuple(row.get("needs", ())),
             why=row["why"],
+            folders=row.get("folders", ""),
             sockets=tuple(row.get("sockets", "").split()),
             source=row["source"],
         )
@@ -89,7 +97,7 @@ def row_of(word: str) -> Row:
     """
     folder, slash, name = word.rpartition("/")
     found = table().rows.get(name)
-    if found is None or (slash and folder not in FOLDERS):
+    if found is None or (slash and not found.lies_in(folder)):
         why = NO_ROW
         raise UnreadError(word, why, table().instead.get(word, ""))
     return found
@@ -237,7 +245,11 @@ SINGLE = re.compile(
     r"|/sys/block/[a-z0-9]+/queue/(?:max_sectors_kb|max_hw_sectors_kb|scheduler|rotational|nr_requests|read_ahead_kb"
     r"|logical_block_size|physical_block_size|hw_sector_size|max_segments|nomerges|rq_affinity|write_cache)"
     r"|/sys/kernel/mm/transparent_hugepage/(?:enabled|defrag)"
-    r"|/sys/class/net/\w+/(?:operstate|speed|mtu|address)"
+    r"|/sys/class/net/\w+/(?:operstate|speed|mtu|address|carrier|duplex|statistics/[a-z_]+)"
+    r"|/sys/devices/system/(?:cpu/cpu[0-9]+/cpufreq/scaling_(?:governor|cur_freq|max_freq)|node/node[0-9]+/(?:meminfo|numastat))"
+    r"|/sys/module/\w+/version|/proc/[1-9][0-9]*/(?:status|limits|stat|io|oom_score)"
+    r"|/root/\w+_group|/u01/app/oraInventory/ContentsXML/inventory[.]xml"
+    r"|/u01/app/[\w./-]+/(?:network/admin/(?:tnsnames|sqlnet|listener)|dbs/init\w*)[.]ora"
     r"|/sys/class/infiniband/\w+/ports/\d/(?:state|rate|phys_state)"
     r"|/sys/class/dmi/id/(?:product_name|product_serial|bios_version|sys_vendor)",
     re.ASCII,

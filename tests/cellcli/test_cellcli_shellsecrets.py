@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 from exacell.cellcli import secrets, shellsecrets
 from exacell.cellcli.secrets import holds_secret, masked, masked_data, may_hold, without
 from exacell.core.errors import RefusedError
+from exacell.core.packaged import data_beside
 from exacell.session.history import is_secret
 from exacell.session.vault import refuse_forgotten
 from tests.support.every import every
@@ -37,8 +39,36 @@ def test_what_is_no_secret_stays(text: str) -> None:
     assert masked(text) == text and not holds_secret(text)
 
 
-HINTS = (shellsecrets._HINT, secrets._hinted())
-SOUGHT = (*HINTS, shellsecrets._NAMED, shellsecrets._LOGON, shellsecrets._KEYS)
+SOUGHT = (secrets._hinted(), shellsecrets._NAMED, shellsecrets._LOGON, shellsecrets._KEYS, shellsecrets._programs()[0])
+HINTS = SOUGHT[:1]
+
+
+def _commands() -> Iterator[str]:
+    """Yield a command for each program and each place of the table, with the secret there."""
+    table = data_beside(shellsecrets.__spec__, "options.tsv")
+    for row in [line for line in table.splitlines() if not line.startswith("#")][1:]:
+        what, places = row.split("\t")
+        programs, *words = what.replace("*", "x").split()
+        for program in programs.split(","):
+            for place in places.split():
+                if place.startswith("#"):
+                    said = " ".join(["-v", *["word"] * (abs(int(place[1:])) - 1), SECRET])
+                elif place[0] == "+":
+                    said = f"-{place[1:]}{SECRET}"
+                else:
+                    said = (
+                        f"{place[1:] if place[0] == '*' else place.replace('=', '-')}{' ' * (place[0] != '/')}{SECRET}"
+                    )
+                yield " ".join([program, *words, said])
+
+
+@every(_commands)
+def test_each_place_of_the_table_is_masked(text: str) -> None:
+    """Whatever program and place the table names, the secret that stands there is masked."""
+    assert SECRET not in masked(text)
+    on_lines = text.replace(" ", " \\\n  ")
+    assert SECRET not in masked(f"sudo /usr/bin/{on_lines} && id")
+
 
 EVERY_WAY = (
     "x --api-key=abc", "x --token abc", "x --secret abc", "x --passphrase abc", "x --access-key abc", "API_TOKEN=abc",
@@ -58,7 +88,7 @@ EVERY_WAY = (
 @every(EVERY_WAY)
 def test_each_way_is_looked_for(text: str) -> None:
     """A text with a secret is found by its words, in upper and lower case where the way takes both."""
-    assert any(hint.pattern.search(text) for hint in SOUGHT[2:]), "no pattern takes it"
+    assert any(hint.pattern.search(text) for hint in SOUGHT[1:]), "no pattern takes it"
     for hint in SOUGHT:
         for said in (text, text.upper(), text.lower(), text.replace("s", "\u017f").replace("k", "\u212a")):
             for around in ("{}", "list cell\n{}", "{} {}"):

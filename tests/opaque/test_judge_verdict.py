@@ -12,8 +12,8 @@ from tests.support.judging.verdict import Folders, judge
 FOLDERS = Folders({"/etc": ("a.log", "hosts"), "/usr": None}, ("/proc",))
 
 
-def _run(shell: str, *argvs: tuple[str, ...]) -> Run:
-    descriptors = {0: "outer", 1: "outer", 2: "outer"}
+def _run(shell: str, *argvs: tuple[str, ...], given: str = "outer") -> Run:
+    descriptors = {0: given, 1: "outer", 2: "outer"}
     started = tuple(Started(argv, (), "/judge/cwd", "022", descriptors, b"") for argv in argvs)
     return Run(shell, started, (), "", "1")
 
@@ -83,3 +83,14 @@ def test_real_shells_and_patterns_that_find_nothing(text: str) -> None:
     with Judge() as shells:
         assert shells.differences(text, read_shell(text)) == []
         assert set(shells.runs) == set(installed())
+
+
+def test_of_two_commands_alike_either_one_may_be_the_skipped_one() -> None:
+    """What && and || may have skipped is any command that explains the run; what no way to skip explains differs."""
+    text = "uptime || date; uptime || date; date | uptime"
+    ran = [("uptime",), ("uptime",), ("date",), ("uptime",)]
+    assert not _why(text, _run("bash", *ran, given="null"))
+    assert _why(text, _run("bash", *ran, ("id",), given="null"))
+    assert _why(text, _run("bash", ("date",), ("uptime",), ("uptime",), ("uptime",), given="null"))
+    assert not _why("id && date || uptime; date; id", _run("bash", ("id",), ("date",), ("id",)))
+    assert _why("uptime; date", _run("bash", ("date",)))

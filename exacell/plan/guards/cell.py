@@ -317,7 +317,19 @@ def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
 
 
 def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """UPGRADE patches the cell, whose disks ASM misses for as long as that takes. Source: Oracle SAGUG, ALTER SOFTWAREUPDATE."""
+    """UPGRADE patches the cell, whose disks ASM misses for as long as that takes. VALIDATE PREREQ runs the checks before it,
+    which take a download and leave every disk in place. A setting decides what the cell installs by itself, and when.
+
+    Source: Oracle SAGUG, ALTER SOFTWAREUPDATE; Scheduling Automated Updates of Storage Servers.
+    """
+    if statement.action == "VALIDATE PREREQ":
+        nothing: dict[str, object] = {"undo": Undo.NOTHING, "inverse": ""}
+        return guarded_plan(rack, text, [guarded_step(cell, statement, Risk.PERFORMANCE, **nothing) for cell in facts])
+    if statement.action != "UPGRADE":
+        reason = (
+            "the cell may install the update by itself at the time that is set there, and exacell does not watch it"
+        )
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
     refuse_together(text, {cell: fact.grid_disks for cell, fact in facts.items()})
     reason = "it patches the cell, and exacell can't know the state of the cell afterwards"
     offline = _takes_offline(facts)

@@ -175,7 +175,7 @@ def _judged(
         return physicaldisk(rack, facts, statement, text)
     if statement.object == "LUN" and statement.action:
         return lun(rack, facts, statement, text)
-    if statement.object == "SOFTWAREUPDATE" and statement.action == "UPGRADE":
+    if statement.object == "SOFTWAREUPDATE":
         return software_update(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't know what it deletes{force}"))

@@ -37,6 +37,7 @@ _WATCHED = (
 SOCKETS: Mapping[str, str] = {
     "ip": "AF_NETLINK|AF_INET6?", "ss": "AF_NETLINK|AF_INET6?|AF_UNIX", "ifconfig": r"AF_\w+", "route": r"AF_\w+",
     "arp": r"AF_\w+", "netstat": r"AF_\w+", "ethtool": "AF_INET|AF_NETLINK", "ping": "AF_INET6?|AF_UNIX|AF_NETLINK",
+    "dig": "AF_INET6?|AF_NETLINK", "fuser": "AF_INET6?",
     "nslookup": "AF_INET6?|AF_NETLINK", "hostname": "AF_INET6?|AF_NETLINK", "getent": "AF_INET6?|AF_NETLINK",
     "ipmitool": "AF_INET6?", "nvme": "AF_NETLINK", "who": "AF_INET6?|AF_NETLINK", "last": "AF_INET6?|AF_NETLINK",
     "lsblk": "AF_NETLINK", "chronyc": "AF_INET6?|AF_UNIX", "ntpq": "AF_INET6?|AF_NETLINK",
@@ -56,10 +57,11 @@ WRITES: Mapping[str, str] = {
     "rpm": r"/dev/tty|(?:/var/lib/rpm|/root/\.rpmdb|/usr/lib/sysimage/rpm)(?:/.*)?",
     "sort": r"/tmp/sort\w{6}",
     "nslookup": r"/proc/self/task/\d+/comm",
+    "dig": r"/proc/self/task/\d+/comm",
     "ipmitool": r"/dev/ipmi\d?.*|/dev/ipmidev/\d|/dev/ipmi/\d",
 }
 """What a row's program opens for writing: rpm its lock and its terminal, sort files of its own where much is sorted, which it
-removes, nslookup the names of its own threads, ipmitool the device through which it asks the service processor."""
+removes, nslookup and dig the names of their own threads, ipmitool the device through which it asks the service processor."""
 
 MAKES: Mapping[str, str] = {"top": r"/root/\.config(/procps)?"}
 """The folders that a row's program makes where they are missing: top (procps 4.0.2) that of its own settings."""

@@ -126,30 +126,42 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
     traced = bool(_TRACED.match(text))
     if refused(run) or (not reading.closed and _only_earlier(reading, run, folders, traced=traced)):
         return
-    left = list(run.started)
     skips = "||" in text or ("&&" in text and not all_well)
     nothing = any(_finds_nothing(command, folders) for p in reading.pipelines for command in p)
     stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
-    for whole in reading.pipelines:
-        pipeline = _started_by_shells(whole)
-        first = left[: len(pipeline)]
-        if _same(pipeline, first, folders):
-            if not _fed(whole, first, folders):
-                yield "a command got something else than what echo prints"
-            del left[: len(pipeline)]
-        elif stops:
-            # zsh does not start a command whose pattern matches nothing, nor what follows it.
-            for command in pipeline:
-                at = next((n for n, one in enumerate(left[: len(pipeline)]) if _same([command], [one], folders)), None)
-                if at is not None:
-                    del left[at]
-        elif not skips:
-            yield "not everything was started as it was read"
-            return
-    if left:
-        yield "more was started than was read"
+    yield from _taken_otherwise(reading.pipelines, run.started, folders, skips=skips, stops=stops)
     if not _printed(reading.pipelines, run, some=skips or stops or bool(_GOES_AWAY.search(text)), traced=traced):
         yield "something else was printed than was read"
+
+
+def _taken_otherwise(
+    pipelines: Sequence[Sequence[Command]], left: Sequence[Started], folders: Folders, *, skips: bool, stops: bool
+) -> list[str]:
+    """Return what is otherwise than these pipelines in what was started; nothing if one way to skip some of them explains it.
+
+    Args:
+        skips: a pipeline may have been skipped, behind && or ||; of two that are alike either one.
+        stops: zsh does not start a command whose pattern matches nothing, nor what follows it.
+    """
+    if not pipelines:
+        return ["more was started than was read"] if left else []
+    whole, later = pipelines[0], pipelines[1:]
+    commands = _started_by_shells(whole)
+    first = left[: len(commands)]
+    if _same(commands, first, folders):
+        fault = [] if _fed(whole, first, folders) else ["a command got something else than what echo prints"]
+        fault += _taken_otherwise(later, left[len(commands) :], folders, skips=skips, stops=stops)
+        if fault and skips and first and not _taken_otherwise(later, left, folders, skips=skips, stops=stops):
+            return []
+        return fault
+    if stops:
+        for command in commands:
+            at = next((n for n, one in enumerate(left[: len(commands)]) if _same([command], [one], folders)), None)
+            if at is not None:
+                left = [*left[:at], *left[at + 1 :]]
+    elif not skips:
+        return ["not everything was started as it was read"]
+    return _taken_otherwise(later, left, folders, skips=skips, stops=stops)
 
 
 def _only_earlier(reading: Reading, run: Run, folders: Folders, *, traced: bool) -> bool:
