@@ -10,11 +10,14 @@ from exacell.change.running import Outcome, Report, StepResult
 from exacell.core.cellset import told_together
 from exacell.core.units import counted
 from exacell.measure.importers.calibrate import claims_cell, read_cell
+from exacell.measure.importers.drive import Driven, driven
 from exacell.measure.importers.model import Point
 from exacell.output.result import HOST, Column, Record
 from exacell.plan.estimate import stage_seconds
 from exacell.plan.guards.steps import risk_of, taken_back
 from exacell.plan.model import Gate, Plan, Step
+from exacell.plan.planners.reads import ReadLoad
+from exacell.session.dbclient import load_in
 from exacell.transport.base import State
 
 
@@ -156,13 +159,32 @@ def _mended(result: StepResult) -> str:
 
 
 def measured(report: Report) -> list[str]:
-    """Return what CALIBRATE has measured of all disks of a kind together, a line a cell."""
+    """Return what CALIBRATE has measured of all disks of a kind together, a line a cell, and what a load has, a line a node."""
     said = [
         (result.step.target, read_cell(result.said, result.step.target).points)
         for result in report.results
         if result.step.statement.startswith("CALIBRATE") and claims_cell(result.said)
     ]
-    return [f"{cell}: {'; '.join(filter(None, map(_rates, points)))}" for cell, points in said]
+    return [
+        *(f"{cell}: {'; '.join(filter(None, map(_rates, points)))}" for cell, points in said),
+        *(f"{node}: {load.sentence}" for node, load in loads(report)),
+    ]
+
+
+def loads(report: Report) -> list[tuple[str, Driven]]:
+    """Return the node and the figures of each load that a plan has run to its end."""
+    found: list[tuple[str, Driven]] = []
+    for result in report.results:
+        load = load_in(result.step.statement) if result.step.asm and result.outcome is Outcome.DONE else None
+        if load is None:
+            continue
+        reads = load if isinstance(load, ReadLoad) else None
+        times = load.times if isinstance(load, ReadLoad) else load.commits
+        work, keys = (str(reads.what), reads.keys) if reads is not None else ("commits", 0)
+        one = driven(result.said, work=work, sessions=load.sessions, times=times, keys=keys)
+        if one is not None:
+            found.append((result.step.target, one))
+    return found
 
 
 def _rates(point: Point) -> str:

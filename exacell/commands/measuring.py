@@ -16,9 +16,11 @@ from exacell.output.result import Column, Result
 from exacell.plan.dbchange import OWNER
 from exacell.plan.model import Check, Planned
 from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
+from exacell.plan.planners.reads import ReadLoad, What, read_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.given import Request, Services, Session
+from exacell.session.imports import refuse_other_kind
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
 from exacell.session.tracecollect import Asked, collect
@@ -38,6 +40,7 @@ _COLUMNS = (
 )
 
 _COMMITS = (Check(object="db.commits"), Check(object="db.session"))
+_KEYS = (Check(object="db.keys"), Check(object="db.session"))
 
 
 def summarize_traces(session: Session, services: Services, call: Call) -> Result:
@@ -103,15 +106,61 @@ def drive_commits(session: Session, services: Services, request: Request, call: 
         goes_on=bool(request.finishing),
         sent=sent_by(services.journal, rack, request.finishing) if request.finishing else frozenset(),
     )
-    return Planned(plan)
+    return Planned(plan, keeps=_kept_name(session, call))
+
+
+def _kept_name(session: Session, call: Call) -> str:
+    """Return the name under which the figures of a load are kept, empty for none.
+
+    Raises:
+        RefusedError: it has an import of another program.
+    """
+    name = call.text_arg("as")
+    if name:
+        refuse_other_kind(Store(session.home.state_dir / "store.db"), name)
+    return name
+
+
+def drive_lookups(session: Session, services: Services, request: Request, call: Call) -> Planned:
+    """Return the plan of a load that looks keys up; its result is one record for the node with its outcome.
+
+    Raises:
+        StatementError: no load can be like that.
+        RefusedError: such a load runs, or its table is there with other rows.
+    """
+    return _reading(session, services, request, call, What.LOOK_UPS, call.int_arg("lookups") or 0)
+
+
+def drive_scans(session: Session, services: Services, request: Request, call: Call) -> Planned:
+    """Return the plan of a load that reads a whole table again and again, as :func:`drive_lookups` does for keys."""
+    return _reading(session, services, request, call, What.SCANS, call.int_arg("scans") or 0)
+
+
+def _reading(session: Session, services: Services, request: Request, call: Call, what: What, times: int) -> Planned:
+    rack, database = session.need_rack().name, call.text_arg("db")
+    load = ReadLoad(what=what, sessions=call.int_arg("sessions") or 0, times=times, keys=call.int_arg("keys") or 0)
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    plan = read_plan(
+        rack,
+        client.records(node, _KEYS),
+        load,
+        database=database,
+        node=node,
+        statement=call.text,
+        stays=bool(call.args.get("keep")),
+        sent=sent_by(services.journal, rack, request.finishing) if request.finishing else None,
+    )
+    return Planned(plan, keeps=_kept_name(session, call))
 
 
 def drive_end(session: Session, services: Services, call: Call) -> Planned:
-    """Return the plan that drops what a load that did not end has left."""
+    """Return the plan that drops the tables that loads have left."""
     rack, database = session.need_rack().name, call.text_arg("db")
     client = DatabaseClient(session, services, database)
     node = client.home()
-    return Planned(end_plan(rack, client.records(node, _COMMITS), database=database, node=node, statement=call.text))
+    records = client.records(node, (*_COMMITS, *_KEYS))
+    return Planned(end_plan(rack, records, database=database, node=node, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:

@@ -28,6 +28,7 @@ from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.models import Cell
 from exacell.emulator.smart_scans import content_counter, scan
 from exacell.emulator.surroundings import Around
+from exacell.emulator.work.reading import TableReads
 
 if TYPE_CHECKING:
     from exacell.emulator.truth import Truth
@@ -113,6 +114,32 @@ def data_io(
     of_keep = blocks.kept_misses * _BLOCK
     bring_in(cell, database, clauses, keep=of_keep, rest=used - of_keep)
     return Filled(used=used, dirty=dirty, large=taken * MIB)
+
+
+def table_io(
+    rng: random.Random, cell: Cell, counters: Counters, database: str, reads: TableReads, *, around: Around
+) -> None:
+    """Count what sessions have read of single tables on a cell; their blocks are in its cache already."""
+    cache, back = cell.flash_cache, backing(cell)
+    network(counters, sent_kb=(reads.hits + reads.misses + reads.skipped) * _BLOCK // KIB, received_kb=0)
+    if cache is None:
+        _count_past_cache(rng, counters, database, back, reads=reads.skipped, writes=0)
+    else:
+        blocks = _Blocks(
+            hits=reads.hits,
+            misses=reads.misses,
+            skipped=reads.skipped,
+            writes=0,
+            overwrites=0,
+            throttled_reads=0,
+            throttled_writes=0,
+            kept_hits=reads.kept_hits,
+            kept_misses=reads.kept_misses,
+        )
+        _count_cached(counters, database, blocks)
+        _move_blocks(rng, cell, counters, database, blocks)
+    held = None if cache is None else held_share(cell)
+    scan(rng, counters, database, back, reads.scanned_mb, held=held, kept=0.0, cpus=around.cpus)
 
 
 def _count_past_cache(

@@ -84,6 +84,7 @@ def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None
         member.used_bytes = max(member.dirty_bytes, int(member.flush_used * left))
     if cache.flushed:
         cache.apart = {database: dict.fromkeys(own, 0) for database, own in cache.apart.items()}
+        cache.tables.clear()
 
 
 def flush_seconds(dirty_bytes: int, bytes_per_second: float) -> float:

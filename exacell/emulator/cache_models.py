@@ -37,6 +37,7 @@ class FlashCache:
     Attributes:
         clauses: of each database the shares of its data with CELL_FLASH_CACHE KEEP and NONE, as the cache saw them last.
         apart: the bytes that it has of these.
+        tables: the bytes that it has of tables that sessions read by themselves, by database and table.
     """
 
     name: str
@@ -45,6 +46,7 @@ class FlashCache:
     members: dict[str, CacheMember]
     clauses: dict[str, dict[str, float]] = field(default_factory=dict)
     apart: dict[str, dict[str, int]] = field(default_factory=dict)
+    tables: dict[str, int] = field(default_factory=dict)
 
     @property
     def size_bytes(self) -> int:

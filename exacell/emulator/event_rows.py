@@ -17,6 +17,7 @@ from exacell.emulator.session_rows import sessions
 from exacell.emulator.sql.values import Value, number_of
 from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.wait_sizes import sizes, spread
+from exacell.emulator.work.reading import DISK_US, FLASH_US, KEYED, READ, SCAN, SCAN_US, SCANNED_AT_ONCE
 
 _CLASSES = {
     "Other": (1893977003, 0),
@@ -50,15 +51,13 @@ class _Event:
     from_disk_us: int = 0
 
 
-_HITS = "cell flash cache read hits"
+_HITS, _REQUESTS = "cell flash cache read hits", "physical read IO requests"
 
 EVENTS = (
-    _Event("cell single block physical read", "User I/O", "physical read IO requests", 1, 350, from_disk_us=2250),
-    _Event("cell multiblock physical read", "User I/O", "physical read IO requests", 40, 1850),
-    _Event("cell list of blocks physical read", "User I/O", "physical read IO requests", 120, 1400),
-    _Event(
-        "cell smart table scan", "User I/O", "cell physical IO bytes eligible for predicate offload", 16 << 20, 2100
-    ),
+    _Event(READ, "User I/O", _REQUESTS, 1, FLASH_US, from_disk_us=DISK_US),
+    _Event("cell multiblock physical read", "User I/O", _REQUESTS, 40, 1850),
+    _Event("cell list of blocks physical read", "User I/O", _REQUESTS, 120, 1400),
+    _Event(SCAN, "User I/O", "cell physical IO bytes eligible for predicate offload", SCANNED_AT_ONCE, SCAN_US),
     _Event(
         "cell smart index scan", "User I/O", "cell physical IO bytes eligible for predicate offload", 512 << 20, 1700
     ),
@@ -74,7 +73,7 @@ EVENTS = (
     _Event("db flash cache single block physical read", "User I/O", "physical read flash cache hits", 1, 450),
     _Event("db file sequential read", "User I/O"),
     _Event("db file scattered read", "User I/O"),
-    _Event("direct path read", "User I/O", "physical read IO requests", 900, 900),
+    _Event("direct path read", "User I/O", _REQUESTS, 900, 900),
     _Event("direct path write", "User I/O"),
     _Event("db file parallel write", "System I/O", "physical write IO requests", 8, 900),
     _Event("control file sequential read", "System I/O", "redo writes", 60, 480),
@@ -125,7 +124,8 @@ def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
     """Return waits and microseconds of each event that the counters of an instance mean."""
     found: dict[str, tuple[int, int]] = {}
     for event in EVENTS:
-        waits = int(counted.get(event.counted, 0)) // event.of_each
+        single = counted.get(KEYED, 0) if event.of_each > 1 and event.counted == _REQUESTS else 0
+        waits = int(counted.get(event.counted, 0) - single) // event.of_each
         if waits:
             statistic, unit = event.time
             whole = int(counted.get(statistic, 0)) * unit if statistic else waits * event.each_us

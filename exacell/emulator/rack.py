@@ -36,7 +36,7 @@ from exacell.emulator.profiles import (
     hardware_model,
     release_profile,
 )
-from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, collect
+from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, apply_reads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
 from exacell.emulator.truth import Truth
 from exacell.emulator.work.sessions import Work
@@ -156,6 +156,7 @@ class Rack:
             self._settle(minute)
             apply_loads(self, progress, minute)
             apply_commits(self, progress, minute)
+            apply_reads(self, progress, minute)
             collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():

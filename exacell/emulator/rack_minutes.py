@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exacell.emulator.alerts import watch
-from exacell.emulator.block_io import Told, data_io
+from exacell.emulator.block_io import Told, data_io, table_io
 from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill
 from exacell.emulator.database_io import counted_by_sessions, growth, statistics, watched
@@ -20,6 +20,7 @@ from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import LARGE_WRITES_SINCE, LIMIT_ON_FLASH_ONLY_SINCE
 from exacell.emulator.scrubbing import count_busy
 from exacell.emulator.surroundings import Partners
+from exacell.emulator.work.reading import crowd_out
 from exacell.emulator.workload import Load, mirrored, redo_writes
 
 if TYPE_CHECKING:
@@ -73,6 +74,19 @@ def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
         )
 
 
+def apply_reads(rack: Rack, progress: Progress, minute: float) -> None:
+    """Count on the cells what user sessions have read of single tables; the database has counted it already."""
+    partners = Partners(rack.cells)
+    for database, hosts in rack.work.take_reads().items():
+        rng = random.Random(f"{rack.spec.seed}|reads|{database}|{int(minute)}")
+        for host, reads in hosts.items():
+            here = partners.around(
+                host, minute, cpus=rack.model.cpus, takes_large_writes=rack.release.number >= LARGE_WRITES_SINCE
+            )
+            table_io(rng, rack.cells[host], rack.metrics[host].counters, database, reads, around=here)
+            progress.changed.add(host)
+
+
 def _apply(
     rack: Rack,
     progress: Progress,
@@ -110,6 +124,7 @@ def _apply(
         dirty = remember(rng, cell, counters, database, round(count * profile.reads), filled.dirty)
         if filled.used and cell.flash_cache is not None:
             over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
+            crowd_out(cell, rack.work.kept, filled.used)
             destaged(rng, counters, over, back=backing(cell))
             written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
         add(seen, **growth(counters, before))

@@ -22,7 +22,8 @@ from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.views import user_tables
-from exacell.emulator.work.tables import SYS, known_as, read_columns
+from exacell.emulator.work.reading import blocks_of
+from exacell.emulator.work.tables import SYS, UserTable, known_as, read_columns
 
 SMALLEST = 64 * KIB
 """Size of a segment without data."""
@@ -48,6 +49,24 @@ def change_segments(instance: Instance, database: Database, statement: str) -> s
     name = next(name for name in instance.asm.rack.spec.db if name.upper() == database.name)
     instance.asm.rack.cache_clauses[name] = clause_shares(database.segments)
     return message
+
+
+def segment_of(instance: Instance, table: UserTable) -> Segment | None:
+    """Return the segment of a user's table."""
+    found = instance.database.segments if instance.database is not None else []
+    return next((s for s in found if (s.owner, s.name, s.kind) == (table.owner, table.name, "TABLE")), None)
+
+
+def grown(instance: Instance, table: UserTable) -> None:
+    """Let a table's segment be as large as its rows need; it never shrinks, as no segment does by itself."""
+    segment = segment_of(instance, table)
+    if segment is not None and instance.database is not None:
+        size = max(segment.size_bytes, blocks_of(len(table), table.row_bytes))
+        if size != segment.size_bytes:
+            segment.size_bytes = size
+            rack, database = instance.asm.rack, instance.database
+            name = next(name for name in rack.spec.db if name.upper() == database.name)
+            rack.cache_clauses[name] = clause_shares(database.segments)
 
 
 def _object(reader: TokenReader) -> tuple[str, str]:

@@ -336,11 +336,13 @@ class Planned:
     Attributes:
         facts: what was read for the plan, by cell; none where it needs no fact of a cell.
         afterwards: said when the plan was carried out, or shown.
+        keeps: the name under which the figures of a load are kept; empty for none.
     """
 
     plan: Plan
     facts: Mapping[str, CellFacts] = field(default_factory=dict)
     afterwards: str = ""
+    keeps: str = ""
 
 
 def as_data(value: Any) -> Any:

@@ -7,9 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
+from exacell.measure.importers.drive import SESSION, WAITS
 from exacell.plan.dbchange import OWNER
 from exacell.plan.model import DATABASE
-from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad
+from exacell.plan.planners import commits, reads
+from exacell.plan.planners.commits import CommitLoad
+from exacell.plan.planners.reads import ReadLoad
 from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
 from exacell.session.dbsql import SQLPLUS, database_request, home_of, problem_in, tables_of
@@ -23,31 +26,62 @@ if TYPE_CHECKING:
     from exacell.session.services import Services
     from exacell.session.state import Session
 
-_TABLE = f"select table_name from dba_tables where owner = 'SYS' and table_name = '{TABLE}'"
-_COMMITTED = f"select count(*), nvl(sum(n), 0) from {TABLE}"
+_TABLE = "select table_name from dba_tables where owner = 'SYS' and table_name = '{}'"
+_TABLES = {
+    "db.commits": (commits.TABLE, f"select count(*), nvl(sum(n), 0) from {commits.TABLE}"),
+    "db.keys": (reads.TABLE, f"select count(*), 0 from {reads.TABLE}"),
+}
+"""What checks call the tables of loads: their names, and what asks for their rows, and for how often these were updated."""
 
 _LOADED = "__EXACELL_LOADED__"
 _LONGEST = 24 * 3600.0
 """Seconds that a load may take."""
 
-_LOAD = """\
-echo 'update {table} set n = 0;' | sqlplus -S -L '/ as sysdba' >/dev/null
+_BEGUN = """\
+    print "whenever sqlerror exit failure"; print "set feedback off heading off pagesize 0 linesize 200 trimout on define off"
+    print "set serveroutput on"; print "set appinfo \\"{module}\\""
+"""
+_ENDED = f"""\
+    print "select \\047{WAITS} \\047 || total_waits || \\047 \\047 || time_waited_micro || \\047 \\047 || event"
+    print "from v$session_event where sid = sys_context(\\047userenv\\047, \\047sid\\047)"
+    print "and wait_class not in (\\047Idle\\047, \\047Network\\047);"; print "exit"
+"""
+"""What each session of a load is fed first and last, by awk: names, and what it has waited for."""
+
+_COMMITS = f"""\
+echo 'update {commits.TABLE} set n = 0;' | sqlplus -S -L '/ as sysdba' >/dev/null
 i=0; all=
-while [ $i -lt {sessions} ]; do
+while [ $i -lt {{sessions}} ]; do
   i=$((i + 1))
-  awk -v i=$i -v n={commits} -v tag='{tag}' 'BEGIN {{
-    print "whenever sqlerror exit failure"; print "set feedback off"; print "set appinfo \\"{module}\\""
+  awk -v i=$i -v n={{times}} -v tag='{{tag}}' 'BEGIN {{{{
+{_BEGUN.format(module=commits.MODULE)}\
     if (tag != "") print "alter session set tracefile_identifier = \\047" tag "\\047;"
-    while (n-- > 0) print "update {table} set n = n + 1 where id = " i ";\\ncommit;"
-    print "exit"
-  }}' | sqlplus -S -L '/ as sysdba' >/dev/null &
+    print "variable t number"; print "execute :t := dbms_utility.get_time"
+    while (n-- > 0) print "update {commits.TABLE} set n = n + 1 where id = " i ";\\ncommit;"
+    print "execute dbms_output.put_line(\\047{SESSION} \\047 || (dbms_utility.get_time - :t))"
+{_ENDED}\
+  }}}}' | sqlplus -S -L '/ as sysdba' &
   all="$all $!"
 done
+"""
+_READS = f"""\
+i=0; all=
+while [ $i -lt {{sessions}} ]; do
+  i=$((i + 1))
+  awk 'BEGIN {{{{
+{_BEGUN.format(module=reads.MODULE)}\
+    print "{{block}}"; print "/"
+{_ENDED}\
+  }}}}' | sqlplus -S -L '/ as sysdba' &
+  all="$all $!"
+done
+"""
+_WAITED = f"""\
 bad=0
 for one in $all; do wait $one || bad=$((bad + 1)); done
-echo {mark} $bad
+echo {_LOADED} $bad
 """
-"""One SQL*Plus a session, fed by awk."""
+"""One SQL*Plus a session. Its lines are short, so that those of several do not mix."""
 
 
 def sql_targets(
@@ -94,23 +128,24 @@ class DatabaseClient:
 
     def records(self, node: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
         """Return what an instance tells of the objects that checks speak of, by object: see :mod:`exacell.session.dbrecords`,
-        and ``db.commits``, the table of a load that commits.
+        and ``db.commits`` and ``db.keys``, the tables of loads.
 
         Raises:
             ReplyError: the instance says ``ORA-``, or can't be asked.
         """
-        found = {"db.commits": self._commits(node)} if any(check.object == "db.commits" for check in checks) else {}
+        wanted = {check.object for check in checks}
+        found = {name: self._loaded(node, *_TABLES[name]) for name in _TABLES if name in wanted}
         asked = looks(checks)
         for look, table in zip(asked, self._query(node, *asked.values()) if asked else (), strict=True):
             found |= read_look(look, [tuple(row) for row in table.rows], checks)
         return found if self._foreseen is None else self._foreseen.of(self.database, found)
 
-    def _commits(self, node: str) -> list[dict[str, Any]]:
-        """Return the table of a load that commits, where there is one: its rows and how often they were updated."""
-        if not self._query(node, _TABLE)[0].rows:
+    def _loaded(self, node: str, table: str, asked: str) -> list[dict[str, Any]]:
+        """Return the table of a load, where there is one: its rows and how often they were updated."""
+        if not self._query(node, _TABLE.format(table))[0].rows:
             return []
-        ((rows, total),) = self._query(node, _COMMITTED)[0].rows
-        return [{"name": TABLE, "rows": rows, "total": total}]
+        ((rows, total),) = self._query(node, asked)[0].rows
+        return [{"name": table, "rows": rows, "total": total}]
 
     def _query(self, node: str, *queries: str) -> list[Rows]:
         """Return what queries answer, asked of one SQL*Plus."""
@@ -130,7 +165,7 @@ class DatabaseClient:
         return {node: (reply, _problem(statements[node], reply)) for node, reply in replies.items()}
 
     def _request(self, node: str, sql: str, timeout: float, ours: Ours | None) -> Request:
-        load = CommitLoad.read(sql)
+        load = load_in(sql)
         request = database_request(
             self._session,
             self.database,
@@ -142,17 +177,26 @@ class DatabaseClient:
         return replace(request, role=Role.ASM_WRITE, timeout=timeout if load is None else _LONGEST, ours=ours)
 
 
-def _script(load: CommitLoad) -> str:
-    return _LOAD.format(
-        table=TABLE, sessions=load.sessions, commits=load.commits, tag=load.tag, module=MODULE, mark=_LOADED
-    )
+def load_in(sql: str) -> CommitLoad | ReadLoad | None:
+    """Return the load that a step holds; None where it holds another statement."""
+    return CommitLoad.read(sql) or ReadLoad.read(sql)
+
+
+def _script(load: CommitLoad | ReadLoad) -> str:
+    if isinstance(load, CommitLoad):
+        return _COMMITS.format(sessions=load.sessions, times=load.commits, tag=load.tag) + _WAITED
+    block = load.block.format(mark=SESSION).replace("'", "\\047")
+    return _READS.format(sessions=load.sessions, block=block) + _WAITED
 
 
 def _problem(sql: str, reply: Reply) -> str:
     """Return what is wrong with the reply to a statement or a load, empty when it passed."""
-    if CommitLoad.read(sql) is None:
+    if load_in(sql) is None:
         return problem_in(reply)
     failed = reply.stdout.partition(_LOADED)[2].split()
     if not failed:
         return problem_of(reply) if reply.state is not State.OK else "the load ended early"
-    return "" if failed[0] == "0" else f"{failed[0]} sessions of the load failed"
+    if failed[0] == "0":
+        return ""
+    told = next((line.strip() for line in reply.stdout.splitlines() if line.startswith("ORA-")), "")
+    return f"{failed[0]} sessions of the load failed{f': {told}' if told else ''}"

@@ -9,10 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from exacell.core.errors import RefusedError
+from exacell.core.units import counted
 from exacell.measure.finding import Artifact
+from exacell.measure.importers import drive
+from exacell.measure.importers.drive import Driven
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
 from exacell.measure.importers.model import Run
+from exacell.session.state import Session
 from exacell.session.store import Store
 from exacell.session.unpacking import opened
 
@@ -39,6 +43,35 @@ def keep(store: Store, found: Imported) -> None:
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
+
+
+def keep_load(session: Session, name: str, change: int, load: Driven) -> str:
+    """Keep the figures of a load with those that the name has of others of its kind, and return a note that says so.
+
+    Raises:
+        RefusedError: the name has figures of something else.
+    """
+    store = Store(session.home.state_dir / "store.db")
+    refuse_other_kind(store, name)
+    files = [(file.name, file.content) for each in _named(store, name) for file in each.files]
+    found = _set(name, [*files, (f"{load.work}-{load.sessions}-{change}.txt", load.text.encode())], drive.KIND)
+    keep(store, found)
+    return f"kept as {name}, with {counted(len(found.files), 'load')}: `compare {name} OTHER` compares it"
+
+
+def refuse_other_kind(store: Store, name: str) -> None:
+    """Return when figures of a load may be kept under a name.
+
+    Raises:
+        RefusedError: it has another program's.
+    """
+    for each in _named(store, name):
+        if each.kind != drive.KIND:
+            raise RefusedError(f"as={name}: this name has an import of another program", hint="give another name")
+
+
+def _named(store: Store, name: str) -> list[Imported]:
+    return [kept(store, name)] if name.lower() in (str(body["name"]).lower() for body in store.imports()) else []
 
 
 def kept(store: Store, name: str) -> Imported:

@@ -32,6 +32,7 @@ BY_ITSELF = (
     ("restart service ms",),
     ("set rebalance power=4 diskgroup=RECO",),
     ("drive commits db=SPOT sessions=2 commits=5", "drive end db=SPOT"),
+    ("drive lookups db=SPOT lookups=50 keys=100", "drive scans db=SPOT scans=2 keys=100"),
     ("disable flashlog db=SPOT", "undo"),
     ("resume",),
 )

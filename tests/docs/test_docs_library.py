@@ -99,3 +99,37 @@ def test_help_of_one_s_own_recipe_is_the_comment_at_its_head(program: InProcess)
     assert program.ok("help", "recipe", "mine").out == told
     assert "Example: run health" not in program.ok("help", "health").out
     assert "Example: run health" in program.ok("help", "run", "health").out
+
+
+def things() -> list[tuple[str, str]]:
+    """Return the rows of the tables of published things: what it is, and what is typed or why nothing is."""
+    page = (Path(__file__).parents[2] / "docs" / "library.md").read_text(encoding="utf-8")
+    section = page.partition("## The posts, thing by thing\n")[2].partition("\n## ")[0]
+    return [
+        (row[0], row[1]) for row in re.findall(r"^\| (.*?) \| (.*) \|$", section, re.MULTILINE) if row[0] != "thing"
+    ]
+
+
+def test_the_published_things_are_85() -> None:
+    """Each has a statement, or says that it is not here and why."""
+    found = things()
+    assert len(found) == 85
+    assert [thing for thing, typed in found if not re.fullmatch(r"`[^`]+`|not here: .{20,}", typed)] == []
+
+
+def test_what_is_typed_for_a_published_thing_could_be_typed(program: InProcess) -> None:
+    """Each is a statement that is read; a recipe is there and takes the words that are given, a file of examples/ is there."""
+    wrong = []
+    root = Path(__file__).parents[2]
+    for thing, typed in things():
+        if not typed.startswith("`"):
+            continue
+        line = parse_line(typed.strip("`"))
+        if line is None or (line.call is None and line.cellcli is None):
+            wrong.append(thing)
+        elif line.call is not None and line.call.command.name == "run":
+            name = line.call.text_arg("name")
+            recipe = load_recipe(home_in(program), str(root / name) if "/" in name else name)
+            values_of(recipe, line.call.extra)
+        wrong += [thing for path in re.findall(r"examples/\S+", typed) if not (root / path.strip("`")).exists()]
+    assert wrong == []

@@ -326,6 +326,8 @@ NO_ROW: dict[str, str] = {
     "trace on": "changes what a database writes down: it changes no storage and no caching",
     "trace off": "changes what a database writes down: it changes no storage and no caching",
     "drive commits": "loads a database: tests/e2e/test_e2e_traces.py kills it",
+    "drive lookups": "loads a database: tests/e2e/test_e2e_loads.py breaks it off",
+    "drive scans": "a load like drive lookups, which tests/e2e/test_e2e_loads.py breaks off",
     "drive end": "ends a load of a database: it changes no storage and no caching",
     "experiment": "is made of changes of another row: tests/e2e/test_e2e_experiment.py kills it and breaks its link",
     "diagpack": "lets a cell write a file of diagnostics: it changes no storage and no caching",

@@ -11,6 +11,7 @@ from exacell.core.errors import RefusedError, StatementError
 from exacell.plan.checks import failure
 from exacell.plan.model import Plan, Undo
 from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad, commit_plan, end_plan
+from exacell.plan.planners.reads import TABLE as KEYS
 
 NODE = "dbn01"
 LOAD = CommitLoad(sessions=3, commits=50, tag="ON")
@@ -21,7 +22,7 @@ def told(rows: int | None = None, total: int = 0, module: str = "-") -> dict[str
     """Return what an instance tells: the table, where there is one, and a session."""
     tables = [] if rows is None else [{"name": TABLE, "rows": rows, "total": total}]
     session = {"name": "1,1", "sid": "1", "serial": "1", "trace": "DISABLED", "waits": "FALSE", "module": module}
-    return {"db.commits": tables, "db.session": [session], "db.trace": []}
+    return {"db.commits": tables, "db.keys": [], "db.session": [session], "db.trace": []}
 
 
 def planned(records: Mapping[str, Sequence[Mapping[str, Any]]], **more: Any) -> Plan:
@@ -90,8 +91,13 @@ def test_what_a_load_left_is_dropped() -> None:
     """drive end drops the table where it is, and has nothing to do where it is not."""
     (step,) = end_plan("t1", told(3), database="spot", node=NODE, statement="x").steps
     assert step.statement == DROP
+    both = {**told(3), "db.keys": [{"name": KEYS, "rows": 9, "total": 0}]}
+    assert [step.statement for step in end_plan("t1", both, database="spot", node=NODE, statement="x").steps] == [
+        DROP,
+        f"DROP TABLE {KEYS} PURGE",
+    ]
     assert end_plan("t1", told(), database="spot", node=NODE, statement="x").done == {
-        NODE: f"there is no table {TABLE}"
+        NODE: f"there is no table {TABLE} and no {KEYS}"
     }
 
 

@@ -15,6 +15,7 @@ PROGRAMS = (
     "calibrate_io",
     "awr",
     "slob",
+    "drive",
     "sg_vpd",
     "queues",
     "vscsistats",

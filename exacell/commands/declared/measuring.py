@@ -14,6 +14,13 @@ _WHOSE = (
     Param(name="node", kind=Kind.NAME, help="where the session is connected (the first node that answers)"),
 )
 
+_AS = "keep the figures under this name: other numbers of sessions are a curve, the same number again is a repetition"
+_KEYS = (
+    "The table EXACELL_KEYS is made for this, with a row for each key, and dropped at the end; keep=yes leaves it, a load "
+    "that finds it takes it, and drive end drops it. The answer is how long it took, the rate and the waits of the "
+    "sessions. as= keeps them for compare."
+)
+
 COMMANDS = (
     Command(
         name="trace on",
@@ -65,22 +72,64 @@ COMMANDS = (
         details="On one node that many SQL*Plus sessions each update a row of their own in the table "
         "EXACELL_COMMITS. The table is made for this and dropped at the end; before that it is read to prove that "
         "all commits are there. It is plain SQL, because in PL/SQL only the last commit of a call waits. tag= "
-        "becomes the sessions' TRACEFILE_IDENTIFIER, by which trace collect finds their files.",
+        "becomes the sessions' TRACEFILE_IDENTIFIER, by which trace collect finds their files. The answer is how long "
+        "it took, the rate and the waits; as= keeps them.",
         example="drive commits db=SPOT sessions=20 commits=200000 tag=ON -y",
         params=(
             Param(name="db", kind=Kind.DB, required=True, help="the database"),
             Param(name="sessions", kind=Kind.INT, default="20", help="number that commit at the same time"),
             Param(name="commits", kind=Kind.INT, default="200000", help="commits of each session"),
             Param(name="tag", kind=Kind.NAME, help="TRACEFILE_IDENTIFIER of the sessions"),
+            Param(name="as", kind=Kind.NAME, help=_AS),
             Param(name="node", kind=Kind.NAME, help="where they run (the first node that answers)"),
         ),
         handler="exacell.commands.measuring:drive_commits",
     ),
     Command(
+        name="drive lookups",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="let sessions of a database look keys up in a table: a load whose waits are reads of single blocks",
+        details="On one node that many SQL*Plus sessions each carry out one block of PL/SQL that looks up keys drawn "
+        "at random. " + _KEYS + " A table that the buffer cache can hold is read from the cells only once: take "
+        "more keys, or empty the buffer cache before.",
+        example="drive lookups db=SPOT lookups=200000 keys=1000000 as=disk -y",
+        params=(
+            Param(name="db", kind=Kind.DB, required=True, help="the database"),
+            Param(name="sessions", kind=Kind.INT, default="1", help="number that read at the same time"),
+            Param(name="lookups", kind=Kind.INT, default="200000", help="look-ups of each session"),
+            Param(name="keys", kind=Kind.INT, default="1000000", help="rows of the table"),
+            Param(name="keep", kind=Kind.BOOL, default="no", help="leave the table for the next load"),
+            Param(name="as", kind=Kind.NAME, help=_AS),
+            Param(name="node", kind=Kind.NAME, help="where they run (the first node that answers)"),
+        ),
+        handler="exacell.commands.measuring:drive_lookups",
+    ),
+    Command(
+        name="drive scans",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="let sessions of a database read a whole table again and again: a load whose waits are smart scans",
+        details="On one node that many SQL*Plus sessions each carry out one block of PL/SQL that counts the rows of "
+        "the table. " + _KEYS + " The database decides whether it scans on the cells: a small table is read through "
+        "the buffer cache.",
+        example="drive scans db=SPOT scans=20 keys=10000000 as=scans -y",
+        params=(
+            Param(name="db", kind=Kind.DB, required=True, help="the database"),
+            Param(name="sessions", kind=Kind.INT, default="1", help="number that read at the same time"),
+            Param(name="scans", kind=Kind.INT, default="10", help="scans of each session"),
+            Param(name="keys", kind=Kind.INT, default="1000000", help="rows of the table"),
+            Param(name="keep", kind=Kind.BOOL, default="no", help="leave the table for the next load"),
+            Param(name="as", kind=Kind.NAME, help=_AS),
+            Param(name="node", kind=Kind.NAME, help="where they run (the first node that answers)"),
+        ),
+        handler="exacell.commands.measuring:drive_scans",
+    ),
+    Command(
         name="drive end",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="drop the table of a drive commits that did not end",
+        summary="drop the tables that loads of drive have left",
         example="drive end db=SPOT -y",
         params=(Param(name="db", kind=Kind.DB, required=True, help="the database"),),
         handler="exacell.commands.measuring:drive_end",

@@ -37,8 +37,11 @@ from exacell.emulator.sql.session import SqlSession
 from exacell.emulator.sql.values import Value, number_of, to_number
 from exacell.emulator.sqlplus.binds import Binds
 from exacell.emulator.work import io_calibration
+from exacell.emulator.work.bulk import Reads, reads_of
 from exacell.emulator.work.io_calibration import CALIBRATE_IO
 from exacell.emulator.work.monitor import MONITOR, NAMING, call_monitor
+from exacell.emulator.work.reading import ReadTable, look_ups, scans
+from exacell.emulator.work.tables import UserTable
 
 _MOST_STEPS = 2_000_000
 """Statements after which a block is ended; one that never ends would run for good."""
@@ -151,7 +154,9 @@ class Runner:
 
     def hundredths(self) -> int:
         """Return DBMS_UTILITY.GET_TIME: hundredths of seconds since some moment."""
-        return int(self.session.instance.asm.now() * 100) % 2**31
+        user = self.session.user
+        now = self.session.instance.asm.now() if user is None else user.moment() / 1e6
+        return int(now * 100) % 2**31
 
     def random(self, low: Value, high: Value) -> Value:
         """Return a number from low up to high."""
@@ -297,6 +302,10 @@ class Runner:
         if None in bounds:
             raise OraError(ora(6502, "NULL index table key value"))
         low, high = (int(cast(int, bound)) for bound in bounds)
+        reads = reads_of(loop.body)
+        if reads is not None and high >= low and (known := self._known(reads, frame)) is not None:
+            yield from self._read(reads, known, high - low + 1, frame)
+            return None
         inner = Frame(frame, label=loop.label)
         counter = Variable(type=WHOLE_TYPE, constant=True)
         inner.variables[loop.name] = counter
@@ -305,6 +314,31 @@ class Runner:
             ends, left = self._after((yield from self._body(loop.body, inner)), loop.label)
             if ends:
                 return left
+        return None
+
+    def _known(self, reads: Reads, frame: Frame) -> tuple[UserTable, ReadTable, range] | None:
+        """Return the table that a loop reads, and the keys that it draws from; None where one of them may not be found."""
+        found = self.session.read_table(reads.table)
+        if found is None or not reads.key:
+            return None if found is None else (*found, range(0))
+        table, known = found
+        low, high = (to_number(self.scene.value(bound, frame)) for bound in (reads.low, reads.high))
+        keys = range(int(low or 0), int(high or 0))
+        by_key = table.key is not None and table.columns[table.key].name == reads.column
+        return (table, known, keys) if by_key and keys and table.has_keys(keys) else None
+
+    def _read(self, reads: Reads, known: tuple[UserTable, ReadTable, range], count: int, frame: Frame) -> Run:
+        """Carry out a loop that only reads one table: so many look-ups, or scans."""
+        user, (table, read, keys) = self.session.user, known
+        assert user is not None
+        value: Value = len(table)
+        if reads.key:
+            key = self.chance.choice(keys)
+            value = table.at_key(key)[table.place(reads.item, 0)]
+            self.store.put(pl.Target(name=reads.key), key, frame)
+        for _ in look_ups(user, read, count) if reads.key else scans(user, read, count):
+            yield Pause(0.0)
+        self.cursors.into([(value,)], 1, (pl.Target(name=reads.into),), False, frame)
         return None
 
     def _cursor_loop(self, loop: pl.CursorFor, frame: Frame) -> Run:
@@ -373,6 +407,8 @@ class Runner:
             return
         seconds = call_packaged(name, values, self.output, self.session.date_format)
         if seconds:
+            if self.session.user is not None:
+                self.session.user.spend(seconds * 1e6)
             yield Pause(seconds)
 
     @staticmethod

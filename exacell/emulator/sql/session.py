@@ -19,7 +19,7 @@ from exacell.emulator.database_changes import alter_database, alter_system_of_da
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.segment_changes import change_directories, change_segments
+from exacell.emulator.segment_changes import change_directories, change_segments, grown, segment_of
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.engine import expressions_of, prepare_query, run_query
 from exacell.emulator.sql.expressions import Expressions
@@ -32,8 +32,10 @@ from exacell.emulator.sql.values import DEFAULT_DATE_FORMAT, from_epoch
 from exacell.emulator.sql.views import catalog, user_tables
 from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.work.monitor import trace_by_event
+from exacell.emulator.work.reading import ReadTable
 from exacell.emulator.work.row_changes import RowChange
 from exacell.emulator.work.sessions import UserSession
+from exacell.emulator.work.tables import UserTable, known_as
 
 
 def is_stored_code(words: Sequence[str]) -> bool:
@@ -156,8 +158,19 @@ class SqlSession:
         done = change.run()
         if done.rows:
             user.undo.append(done.undo)
+            grown(self.instance, change.table)
         user.execute(statement, done.rows)
         return done.message
+
+    def read_table(self, name: str) -> tuple[UserTable, ReadTable] | None:
+        """Return a user's table by the name that a query has of it, and what reading it is; None where there is none."""
+        owner, _, plain = name.rpartition(".")
+        table = user_tables(self.instance).get(known_as(owner, plain))
+        segment = None if table is None else segment_of(self.instance, table)
+        if table is None or segment is None or self.user is None:
+            return None
+        whole = f"{segment.owner}.{segment.name}"
+        return table, ReadTable(name=whole, clause=segment.cell_flash_cache, size_bytes=segment.size_bytes)
 
     @staticmethod
     def _on_segments(verb: str, noun: str) -> bool:

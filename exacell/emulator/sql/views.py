@@ -75,7 +75,7 @@ def _user_table(instance: Instance, name: str) -> Relation | None:
     table = user_tables(instance).get(name)
     if table is None:
         return None
-    return Relation(tuple(ResultColumn(c.name, c.type) for c in table.columns), [tuple(row) for row in table.rows])
+    return Relation(tuple(ResultColumn(c.name, c.type) for c in table.columns), table.shown())
 
 
 def user_tables(instance: Instance) -> dict[str, UserTable]:

@@ -20,9 +20,10 @@ from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.scope import Bound, Catalog, Compiled, Condition, Env, ResultColumn, Scope
 from exacell.emulator.sql.syntax import SqlParser
 from exacell.emulator.sql.tokens import TokenReader
-from exacell.emulator.sql.tree import Expression
+from exacell.emulator.sql.tree import Expression, Query
 from exacell.emulator.sql.values import Value
-from exacell.emulator.work.tables import UserTable, known_as
+from exacell.emulator.work.bulk import first_of, is_level, numbered_to
+from exacell.emulator.work.tables import Numbered, UserTable, known_as
 
 Undo = Callable[[], None]
 """Takes one change of rows back."""
@@ -91,7 +92,7 @@ class RowChange:
 
     @staticmethod
     def _chosen(table: UserTable, where: Condition | None) -> list[list[Value]]:
-        return [row for row in table.rows if where is None or where(Env((row,), None))]
+        return [row for row in table.changeable() if where is None or where(Env((row,), None))]
 
     # -- inserting ------------------------------------------------------------------------------------------------
 
@@ -102,7 +103,11 @@ class RowChange:
         if reader.accept("VALUES"):
             rows = self._values(reader)
         elif reader.here.is_word("SELECT", "WITH"):
-            rows = self._of_query()
+            query = self._parser.query()
+            reader.done()
+            if (most := numbered_to(query)) and not len(table):
+                return self._number(table, places, query, most)
+            rows = self._of_query(query)
         else:
             raise reader.error(926)
 
@@ -141,10 +146,23 @@ class RowChange:
         compiled = [self._value(expression, nothing) for expression in expressions]
         return lambda: [[value(Env((), None)) for value in compiled]]
 
-    def _of_query(self) -> Callable[[], Sequence[Sequence[Value]]]:
-        query = self._parser.query()
-        self._parser.reader.done()
+    def _of_query(self, query: Query) -> Callable[[], Sequence[Sequence[Value]]]:
         return lambda: run_query(query, self._below, self._settings).rows
+
+    def _number(self, table: UserTable, places: Sequence[int], query: Query, most: int) -> Callable[[], Changed]:
+        """Return what fills a table that is empty with rows that differ only in a number."""
+        (block,) = query.blocks
+        levels = tuple(places[place] for place, item in enumerate(block.items) if is_level(item.expression))
+
+        def run() -> Changed:
+            given = dict(zip(places, run_query(first_of(query), self._below, self._settings).rows[0], strict=True))
+            values = self._row(table, places, tuple(given.values()))
+            if table.key is not None and most > 1 and table.key not in levels:
+                raise OraError(ora(1, f"{table.owner}.{table.name}_PK"))
+            table.numbered = Numbered(most=most, values=tuple(values), places=levels)
+            return Changed(message=_told(most, "created"), rows=most, undo=_emptied(table))
+
+        return run
 
     def _row(self, table: UserTable, places: Sequence[int], given: Sequence[Value]) -> list[Value]:
         if len(given) != len(places):
@@ -207,6 +225,13 @@ def _without(table: UserTable, rows: Sequence[list[Value]]) -> Undo:
 
     def remove() -> None:
         table.rows[:] = [row for row in table.rows if id(row) not in own]
+
+    return remove
+
+
+def _emptied(table: UserTable) -> Undo:
+    def remove() -> None:
+        table.numbered = None
 
     return remove
 

@@ -7,7 +7,7 @@ time begin at the same moment and share the log writer, however fast their progr
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.wait_sizes import size_name, size_of
 from exacell.emulator.work import trace_text
 from exacell.emulator.work.log_writer import LogWriter
+from exacell.emulator.work.reading import TableReads, reads_from_state, reads_to_state
 from exacell.emulator.work.redo_place import RedoPlace
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
 from exacell.emulator.work.tracing import EnabledTrace, TraceFile, trace_directory
@@ -52,6 +53,8 @@ class Work:
         tables: by database, as the rack's spec spells it, and name.
         counted: statistics of V$SYSSTAT that instances have counted themselves, by database and node.
         writes: redo writes that the cells have not counted yet, by database.
+        reads: of single tables, that cells have not counted yet, by database and cell.
+        kept: tables with CELL_FLASH_CACHE KEEP that sessions have read, as caches name them.
         connected: sessions since the rack began to run, the first of which has a number by the rack's time.
         ended: those that have worked and are over.
         files: gives the files of a database node; None where no host has any.
@@ -60,6 +63,8 @@ class Work:
     tables: dict[str, dict[str, UserTable]] = field(default_factory=dict)
     counted: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
+    reads: dict[str, dict[str, TableReads]] = field(default_factory=dict)
+    kept: set[str] = field(default_factory=set)
     connected: int = 0
     ended: int = 0
     files: Callable[[str], Files] | None = None
@@ -81,10 +86,21 @@ class Work:
         taken, self.writes = self.writes, {}
         return taken
 
+    def take_reads(self) -> dict[str, dict[str, TableReads]]:
+        """Return the reads of tables that the cells have not counted, by database and cell; they are theirs from now on."""
+        taken, self.reads = self.reads, {}
+        return taken
+
     def to_state(self) -> dict[str, Any]:
         """Return what is kept while the rack does not run; open sessions are not."""
         tables = {name: [table_to_state(table) for table in own.values()] for name, own in self.tables.items() if own}
-        return {"tables": tables, "counted": self.counted, "writes": self.writes}
+        return {
+            "tables": tables,
+            "counted": self.counted,
+            "writes": self.writes,
+            "reads": reads_to_state(self.reads),
+            "kept": sorted(self.kept),
+        }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Work:
@@ -94,6 +110,8 @@ class Work:
             tables={name: {table.known_as: table for table in own} for name, own in made.items()},
             counted=state.get("counted", {}),
             writes=state.get("writes", {}),
+            reads=reads_from_state(state.get("reads", {})),
+            kept=set(state.get("kept", ())),
         )
 
 
@@ -240,8 +258,7 @@ class UserSession:
         self.desk.work.writes[self.desk.name] = self.desk.work.writes.get(self.desk.name, 0) + writer.writes - before
         wait = written - self.clock + SYNC_US // 2 + int(self.chance.expovariate(2 / SYNC_US))
         self.clock += wait
-        own = self.waited.setdefault(SYNC, Waited())
-        own.waits, own.total, own.most = own.waits + 1, own.total + wait, max(own.most, wait)
+        self._note(SYNC, 1, wait, wait)
         size = size_name(SYNC, size_of(wait))
         for name, amount in (
             ("user commits", 1),
@@ -256,6 +273,29 @@ class UserSession:
             self._ask(trace, 0)
         else:
             self._ask(None, 0)
+
+    def moment(self) -> int:
+        """Return microseconds since 1970 in the session's own time."""
+        self._begin()
+        return self.clock
+
+    def spend(self, micros: float) -> None:
+        """Let so many microseconds of its own time pass."""
+        self._begin()
+        self.clock += round(micros)
+
+    def wait(self, event: str, waits: int, total: int, most: int) -> None:
+        """Let so many waits for an event pass, which take ``total`` microseconds together, and the longest ``most``."""
+        self.spend(total)
+        self._note(event, waits, total, most)
+
+    def count(self, amounts: Mapping[str, float]) -> None:
+        """Add to what the instance counts."""
+        add(self.desk.work.counted_on(self.desk.name, self.desk.node), **amounts)
+
+    def _note(self, event: str, waits: int, total: int, most: int) -> None:
+        own = self.waited.setdefault(event, Waited())
+        own.waits, own.total, own.most = own.waits + waits, own.total + total, max(own.most, most)
 
     def rollback(self) -> None:
         """Take the changes back that are not committed."""
@@ -288,7 +328,7 @@ class UserSession:
         return at - round(self.instance.started * 1e6) + 1_000_000_000_000
 
     def _count(self, name: str, amount: int) -> None:
-        add(self.desk.work.counted_on(self.desk.name, self.desk.node), **{name: amount})
+        self.count({name: amount})
 
     def _ask(self, trace: EnabledTrace | None, cursor: int) -> None:
         wait = _CLIENT_US // 2 + int(self.chance.expovariate(2 / _CLIENT_US))

@@ -6,10 +6,11 @@ it commits. Types are numbers, texts and dates; what else a column may be is kep
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, overload
 
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import parse_date
@@ -68,6 +69,41 @@ class UserColumn:
         return text
 
 
+@dataclass(frozen=True, kw_only=True)
+class Numbered(Sequence[tuple[Value, ...]]):
+    """Rows that differ only in a number from 1 to ``most``, as INSERT of LEVEL makes them: none of them is stored.
+
+    Attributes:
+        values: of each row; what stands at ``places`` is the number instead.
+    """
+
+    most: int
+    values: tuple[Value, ...]
+    places: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """How many rows."""
+        return self.most
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Value, ...]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[tuple[Value, ...]]: ...
+
+    def __getitem__(self, place: int | slice) -> tuple[Value, ...] | list[tuple[Value, ...]]:
+        """Return one row, or some."""
+        numbers = range(1, self.most + 1)[place]
+        return self._row(numbers) if isinstance(numbers, int) else [self._row(number) for number in numbers]
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        """Yield each row."""
+        return map(self._row, range(1, self.most + 1))
+
+    def _row(self, number: int) -> tuple[Value, ...]:
+        return tuple(number if place in self.places else value for place, value in enumerate(self.values))
+
+
 @dataclass(kw_only=True)
 class UserTable:
     """A table.
@@ -75,6 +111,7 @@ class UserTable:
     Attributes:
         key: place of the column that is its primary key, None without one.
         rows: in the order in which they were inserted; each is a list of the columns' values.
+        numbered: rows before these that nobody has changed; None for none.
     """
 
     name: str
@@ -82,6 +119,32 @@ class UserTable:
     owner: str = SYS
     key: int | None = None
     rows: list[list[Value]] = field(default_factory=list)
+    numbered: Numbered | None = None
+
+    def shown(self) -> Sequence[tuple[Value, ...]]:
+        """Return all rows, to read."""
+        if self.numbered is not None and not self.rows:
+            return self.numbered
+        return [*(self.numbered or ()), *(tuple(row) for row in self.rows)]
+
+    def changeable(self) -> list[list[Value]]:
+        """Return all rows, to change: from now on each is stored."""
+        if self.numbered is not None:
+            self.rows[:0] = [list(row) for row in self.numbered]
+            self.numbered = None
+        return self.rows
+
+    def __len__(self) -> int:
+        """How many rows."""
+        return len(self.numbered or ()) + len(self.rows)
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row takes in a block, roughly."""
+        first = next(iter(self.shown()), ())
+        return 3 + sum(
+            1 + (len(value) if isinstance(value, str) else 7 if isinstance(value, datetime) else 4) for value in first
+        )
 
     @property
     def known_as(self) -> str:
@@ -99,9 +162,23 @@ class UserTable:
                 return place
         raise OraError(ora(904, f'"{name}"'), at=at)
 
+    def has_keys(self, keys: range) -> bool:
+        """Whether each of these is the primary key of a row."""
+        if self.key is None:
+            return False
+        if self.numbered is not None and not self.rows:
+            return self.key in self.numbered.places and keys.start >= 1 and keys.stop <= self.numbered.most + 1
+        return {row[self.key] for row in self.shown()}.issuperset(keys)
+
+    def at_key(self, key: int) -> tuple[Value, ...]:
+        """Return the row of a primary key, which is there."""
+        if self.numbered is not None and not self.rows:
+            return self.numbered[key - 1]
+        return next(row for row in self.shown() if self.key is not None and row[self.key] == key)
+
     def check_key(self) -> None:
         """Raise ORA-00001 where two rows have the same primary key."""
-        if self.key is not None and len({row[self.key] for row in self.rows}) < len(self.rows):
+        if self.key is not None and len({row[self.key] for row in self.shown()}) < len(self):
             raise OraError(ora(1, f"{self.owner}.{self.name}_PK"))
 
 
@@ -177,6 +254,9 @@ def table_to_state(table: UserTable) -> dict[str, Any]:
         "columns": [[c.name, c.kind.value, c.width, c.required] for c in table.columns],
         "key": table.key,
         "rows": [[_stored(value) for value in row] for row in table.rows],
+        "numbered": None
+        if (many := table.numbered) is None
+        else [many.most, [*map(_stored, many.values)], many.places],
     }
 
 
@@ -187,7 +267,18 @@ def table_from_state(state: dict[str, Any]) -> UserTable:
         for name, kind, width, required in state["columns"]
     )
     rows = [[_restored(value) for value in row] for row in state["rows"]]
-    return UserTable(name=state["name"], columns=columns, owner=state.get("owner", SYS), key=state["key"], rows=rows)
+    numbered = None
+    if (kept := state.get("numbered")) is not None:
+        most, values, places = kept
+        numbered = Numbered(most=most, values=tuple(map(_restored, values)), places=tuple(places))
+    return UserTable(
+        name=state["name"],
+        columns=columns,
+        owner=state.get("owner", SYS),
+        key=state["key"],
+        rows=rows,
+        numbered=numbered,
+    )
 
 
 def _stored(value: Value) -> Any:

@@ -7,7 +7,20 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, sar, slob, unread, vscsi, vsphere
+from exacell.measure.importers import (
+    awr,
+    blocks,
+    calibrate,
+    drive,
+    fio,
+    iostat,
+    orion,
+    sar,
+    slob,
+    unread,
+    vscsi,
+    vsphere,
+)
 from exacell.measure.importers.model import Run, UnreadableError, by_host
 from exacell.measure.importers.parts import in_one, parted
 
@@ -56,6 +69,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     awr.KIND: Kind(needs=unread.AWR, title="an AWR report", claims=awr.claims, read=awr.read, published=True),
     slob.KIND: Kind(needs=unread.SLOB, title="SLOB", claims=slob.claims, read=slob.read, published=True),
+    drive.KIND: Kind(needs=unread.DRIVE, title="exacell's drive", claims=drive.claims, read=drive.read),
     blocks.LIMITS_KIND: Kind(
         needs=unread.SG_VPD,
         title="sg_vpd -p bl",

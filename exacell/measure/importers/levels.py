@@ -12,7 +12,7 @@ from exacell.core.values import dataclass
 from exacell.measure.importers.model import How, Point, Run, deviation, mean, unit_of, whole
 from exacell.measure.twosets import welch
 
-RATES = ("iops", "executes", "mbPerS", "mibPerS", "readsPerS", "writesPerS", "perSecond")
+RATES = ("donePerS", "iops", "executes", "mbPerS", "mibPerS", "readsPerS", "writesPerS", "perSecond")
 """Figures of which one tells how much was done; the first that a series has is its rate."""
 
 TIMES = ("latencyUs", "averageUs", "readUs", "writeUs", "logWriteUs", "deviceUs")

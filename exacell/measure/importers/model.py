@@ -94,6 +94,8 @@ UNITS: Mapping[str, Unit] = {
     **{f"{what}Percent": Unit("%") for what in ("user", "system", "iowait", "steal", "idle")},
     "usedPercent": Unit("%"),
     "perSecond": Unit("per second", how=How.RATE),
+    "donePerS": Unit("per second", MORE, How.RATE),
+    "elapsedS": Unit("s", LESS),
     "perTransaction": Unit("per transaction"),
     "waits": Unit("waits", how=How.COUNT),
     "totalS": Unit("s", LESS, How.COUNT),

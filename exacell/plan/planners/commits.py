@@ -14,6 +14,7 @@ from exacell.core.errors import RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.reads import TABLE as KEYS, drop_keys
 
 TABLE = "EXACELL_COMMITS"
 """The table that the load makes and drops; a row for each session."""
@@ -171,11 +172,15 @@ def _done(tables: Sequence[Mapping[str, Any]], load: CommitLoad) -> int:
 def end_plan(
     rack: str, records: Mapping[str, Sequence[Mapping[str, Any]]], *, database: str, node: str, statement: str
 ) -> Plan:
-    """Return the plan that drops the table of a load that did not end; one without steps where there is none."""
-    if not records["db.commits"]:
-        return Plan(statement=statement, rack=rack, done={node: f"there is no table {TABLE}"})
-    stage = Stage(title="drop the table", key="drop", steps=(_drop(node, database.upper()),))
-    return Plan(statement=statement, rack=rack, stages=(stage,), risk=Risk.PERFORMANCE)
+    """Return the plan that drops the tables that loads have left; one without steps where there is none."""
+    name = database.upper()
+    steps = [_drop(node, name)] if records["db.commits"] else []
+    if records["db.keys"]:
+        steps.append(drop_keys(node, name))
+    if not steps:
+        return Plan(statement=statement, rack=rack, done={node: f"there is no table {TABLE} and no {KEYS}"})
+    stages = tuple(Stage(title=step.what, key=step.what, steps=(step,)) for step in steps)
+    return Plan(statement=statement, rack=rack, stages=stages, risk=Risk.PERFORMANCE)
 
 
 def _drop(node: str, database: str) -> Step:

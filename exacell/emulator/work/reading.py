@@ -1,0 +1,234 @@
+"""What a session reads of one table: look-ups by key and scans, as many as a loop asks for, and how long it waits for them.
+
+A look-up reads one block. The cell that has it serves it from its flash cache or from disk; what it reads from disk comes into
+the cache, unless the table has CELL_FLASH_CACHE NONE. So a table gets warm while it is read, and a full cache of other data
+takes its place again, unless it has KEEP. Simplified: blocks of indexes are in the buffer cache, and none of the table is; what
+a cell serves is not limited by its disks; trace files have no line of it.
+
+Cells count it with their next collection; the session and its instance count it at once.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from exacell.core.units import MIB
+from exacell.emulator.cache_fill import MAX_USED_SHARE, fill
+from exacell.emulator.database_io import BLOCK_BYTES, WATCHED, counted_by_sessions, statistics
+from exacell.emulator.load_profiles import PROFILES
+from exacell.emulator.models import Cell
+from exacell.emulator.segments import KEEP, NONE
+from exacell.emulator.workload import SPREAD
+
+if TYPE_CHECKING:
+    from exacell.emulator.truth import Truth
+    from exacell.emulator.work.sessions import UserSession
+
+READ, SCAN = "cell single block physical read", "cell smart table scan"
+FLASH_US, DISK_US = 350, 2250
+"""Microseconds of a read of one block that the flash cache serves, and of one that comes from disk, on average."""
+SCAN_US, SCANNED_AT_ONCE = 2100, 16 * MIB
+"""Microseconds of a wait for a smart scan, and the bytes that it is for."""
+
+_EXECUTION_US = 22
+"""Microseconds of a SELECT by key in PL/SQL beyond the read."""
+_ROWS_SHARE = 0.9
+"""Of a block, what rows fill."""
+_AT_ONCE = 1000
+"""Look-ups after which others get their turn."""
+
+
+@dataclass(kw_only=True)
+class TableReads:
+    """What sessions have read on one cell that it has not counted yet: requests, and megabytes that smart scans asked for."""
+
+    hits: int = 0
+    misses: int = 0
+    skipped: int = 0
+    kept_hits: int = 0
+    kept_misses: int = 0
+    scanned_mb: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadTable:
+    """A table as sessions read it.
+
+    Attributes:
+        name: with its owner, as cells tell it from others.
+        clause: its CELL_FLASH_CACHE.
+        size_bytes: of its blocks.
+    """
+
+    name: str
+    clause: str
+    size_bytes: int
+
+
+def blocks_of(rows: int, row_bytes: int) -> int:
+    """Return the bytes of the blocks that so many rows take."""
+    each = max(1, int(BLOCK_BYTES * _ROWS_SHARE) // max(1, row_bytes))
+    return -(-rows // each) * BLOCK_BYTES
+
+
+def look_ups(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
+    """Let a session look so many keys up, one after the other, and yield now and then.
+
+    Keys are drawn from all of the table, so that each of its blocks is as likely as any other.
+    """
+    parts = _parts(user, table)
+    chance = user.chance
+    for first in range(0, count, _AT_ONCE):
+        here = min(_AT_ONCE, count - first)
+        seen = TableReads()
+        waited, most = 0, 0
+        for _ in range(here):
+            flash = bool(parts) and parts[int(chance.random() * len(parts))].read(chance, seen)
+            mean = FLASH_US if flash else DISK_US
+            wait = round(mean * chance.lognormvariate(-SPREAD * SPREAD / 2, SPREAD))
+            waited, most = waited + wait, max(most, wait)
+        for part in parts:
+            part.settle()
+        user.spend(here * _EXECUTION_US)
+        user.wait(READ, here, waited, most)
+        _count(user, here, seen)
+        yield
+
+
+def scans(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
+    """Let a session read the whole table so many times, by smart scans, and yield after each."""
+    parts = _parts(user, table)
+    waits = max(1, -(-table.size_bytes // SCANNED_AT_ONCE))
+    for _ in range(count):
+        waited, most = 0, 0
+        for _ in range(waits):
+            wait = round(SCAN_US * user.chance.lognormvariate(-SPREAD * SPREAD / 2, SPREAD))
+            waited, most = waited + wait, max(most, wait)
+        for part in parts:
+            part.reads.scanned_mb += -(-table.size_bytes // len(parts) // MIB)
+        user.spend(_EXECUTION_US)
+        user.wait(SCAN, waits, waited, most)
+        _count(user, 1, TableReads(scanned_mb=-(-table.size_bytes // MIB)))
+        yield
+
+
+@dataclass(kw_only=True)
+class _Part:
+    """What of a table lies on one cell.
+
+    Attributes:
+        share: of reads that the cache serves whatever it holds; None where what it holds decides.
+        open: whether the cache takes reads of the database in.
+        held: the bytes of the table that the cache has.
+        fresh: those that have come in since the cache was told.
+    """
+
+    cell: Cell
+    key: str
+    table: ReadTable
+    whole: int
+    share: float | None
+    open: bool
+    reads: TableReads
+    held: int = 0
+    fresh: int = 0
+
+    def read(self, chance: random.Random, seen: TableReads) -> bool:
+        """Read one block, and return whether flash served it."""
+        kept = self.table.clause == KEEP
+        share = (self.held / self.whole if self.share is None else self.share) if self.open else 0.0
+        if chance.random() < share:
+            for count in (self.reads, seen):
+                count.hits += 1
+                count.kept_hits += kept
+            return True
+        missed = self.open and self.table.clause != NONE
+        for count in (self.reads, seen):
+            count.misses += missed
+            count.skipped += not missed
+            count.kept_misses += missed and kept
+        if missed and self.held < self.whole:
+            self.held, self.fresh = self.held + BLOCK_BYTES, self.fresh + BLOCK_BYTES
+        return False
+
+    def settle(self) -> None:
+        """Tell the cell's cache what has come in."""
+        if self.fresh and self.cell.flash_cache is not None:
+            self.cell.flash_cache.tables[self.key] = self.held
+            fill(self.cell.flash_cache, used=self.fresh, dirty=0)
+            self.fresh = 0
+
+
+def _parts(user: UserSession, table: ReadTable) -> list[_Part]:
+    rack, name = user.instance.asm.rack, user.desk.name
+    up = [(host, cell) for host, cell in rack.cells.items() if cell.cellsrv_up]
+    work = user.desk.work
+    reads, key = work.reads.setdefault(name, {}), f"{name}|{table.name}"
+    work.kept.add(key) if table.clause == KEEP else work.kept.discard(key)
+    found: list[_Part] = []
+    for host, cell in up:
+        cache = cell.flash_cache
+        taken = cache is not None and not cache.flush_asked and cell.iorm.flash_cache_on(name)
+        whole = max(BLOCK_BYTES, table.size_bytes // len(up))
+        found.append(
+            _Part(
+                cell=cell,
+                key=key,
+                table=table,
+                whole=whole,
+                share=_planted(rack.truth(name), cell, table.clause, cell.iorm.cache_limit(name)),
+                open=taken,
+                reads=reads.setdefault(host, TableReads()),
+                held=min(whole, cache.tables.get(key, 0)) if cache is not None else 0,
+            )
+        )
+    return found
+
+
+def _planted(truth: Truth | None, cell: Cell, clause: str, most: int | None) -> float | None:
+    """Return the share of reads that the planted truth has a cache serve; None without one."""
+    known = truth.served(cell, most) if truth is not None else None
+    if known is None:
+        return None
+    return known.keep if clause == KEEP else known.none if clause == NONE else known.rest
+
+
+def _count(user: UserSession, executions: int, seen: TableReads) -> None:
+    """Count what was read in the statistics of the instance."""
+    grown = dict.fromkeys(WATCHED, 0.0)
+    grown |= {"FC_IO_RQ_R": seen.hits, "FC_IO_RQ_R_MISS": seen.misses, "FC_IO_RQ_R_SKIP": seen.skipped}
+    grown |= {"SIO_IO_EL_OF": seen.scanned_mb}
+    found = statistics(grown, writes=0, copies=1, profile=PROFILES["redo"])
+    user.count({name: amount for name, amount in found.items() if amount and not counted_by_sessions(name)})
+    user.count({"execute count": executions, KEYED: seen.hits + seen.misses + seen.skipped})
+
+
+KEYED = "physical reads of one block by key"
+"""Counted beside the statistics of Oracle: requests of which none read several blocks."""
+
+
+def crowd_out(cell: Cell, kept: set[str], used: int) -> None:
+    """Let other data that comes into a cell's cache take the place of tables, when the cache is full; ``kept`` stay."""
+    cache = cell.flash_cache
+    if cache is None or not cache.tables or cache.used_bytes < cache.size_bytes * MAX_USED_SHARE * _FULL:
+        return
+    for name in cache.tables:
+        if name not in kept:
+            cache.tables[name] = int(cache.tables[name] * max(0.0, 1.0 - used / cache.size_bytes))
+
+
+_FULL = 0.999
+"""Of the most that a cache holds, from where on it is full."""
+
+
+def reads_to_state(reads: dict[str, dict[str, TableReads]]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return what cells have not counted as JSON-able data."""
+    return {name: {host: asdict(own) for host, own in hosts.items()} for name, hosts in reads.items()}
+
+
+def reads_from_state(state: dict[str, dict[str, dict[str, int]]]) -> dict[str, dict[str, TableReads]]:
+    """Return what :func:`reads_to_state` stored."""
+    return {name: {host: TableReads(**own) for host, own in hosts.items()} for name, hosts in state.items()}
