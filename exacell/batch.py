@@ -61,6 +61,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
 
         note_config(session, services, line.value("ssh-config"))
     services.more_to_come = statements is None or len(statements) > 1
+    services.asks_holder = not (statements is None and at_prompt())
     try:
         gc.enable()
         runner = Runner(session, services, console, flags=line.flags, header="no-header" not in line.switches)
@@ -204,6 +205,7 @@ def ask_racks(
     for session, services in asked.values():
         session.interrupted = first_session.interrupted
         services.more_to_come = len(lines) > 1
+        services.asks_holder = True
     try:
         runner = Runner(
             first_session, first_services, console, flags=line.flags, header="no-header" not in line.switches

@@ -36,6 +36,7 @@ from exacell.output.result import Column, Result, together, worst
 from exacell.output.style import wrapped
 from exacell.recipes.answers import is_planned, reads
 from exacell.session.given import Services, Session
+from exacell.session.holding import held_line, holder_of
 from exacell.session.request import Request
 from exacell.session.runs import changes_of_run, ended_runs, left_runs, run_lives, unfinished_runs
 from exacell.session.saved import (
@@ -47,6 +48,7 @@ from exacell.session.saved import (
 )
 from exacell.session.store import Store
 from exacell.session.trials import conducted_elsewhere, left_line, unfinished
+from exacell.transport.held.steering import Stands
 
 
 def plan(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -288,6 +290,9 @@ def pending(session: Session, services: Services, call: Call) -> Result:
         for statement, says in told
     ]
     columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
+    held = holder_of(session, services)
+    if held is not None and held[1].stands is not Stands.NONE:
+        notes = (*notes, f"{held_line(held[1])}; `hold off` ends it")
     return Result(records=rows, columns=columns, data=True, notes=list(notes))
 
 

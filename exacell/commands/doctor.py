@@ -23,8 +23,10 @@ from exacell.session import machine
 from exacell.session.answers import problem_of
 from exacell.session.bundle import pack
 from exacell.session.given import Request, Services, Session
+from exacell.session.holding import held_line, holder_of
 from exacell.session.written import places
 from exacell.transport.base import Reply, Request as Command, Role, State
+from exacell.transport.held.steering import Stands
 
 _CELL = "list cell attributes name, releaseVersion"
 _NOW = "date +%s"
@@ -39,6 +41,7 @@ def doctor(session: Session, services: Services, request: Request, call: Call) -
     """
     checks, rack = _of_this_machine(session)
     if rack is not None:
+        checks += _held(session, services)
         checks += _of_hosts(session, services, request, rack)
     notes = [_summary(checks)]
     if "bundle" in call.flags:
@@ -106,6 +109,16 @@ def _of_this_machine(session: Session) -> tuple[list[Check], RackConfig | None]:
         *machine.check_surroundings(rack, session.env, standard_output()),
     ]
     return checks, rack
+
+
+def _held(session: Session, services: Services) -> list[Check]:
+    """Return how the rack's holder of connections stands; nothing where none runs and none is wanted."""
+    found = holder_of(session, services)
+    if found is None or (found[1].stands is Stands.NONE and found[0].seconds is None):
+        return []
+    if found[1].stands is Stands.SILENT:
+        return [Check(check="hold", level=Level.WARN, found=held_line(found[1]), way="`hold off`, then `hold on`")]
+    return [Check(check="hold", level=Level.OK, found=held_line(found[1]))]
 
 
 def _of_hosts(session: Session, services: Services, request: Request, rack: RackConfig) -> list[Check]:

@@ -27,6 +27,7 @@ from exacell.output.faults import head_of, ways_out
 from exacell.output.result import Column, Result
 from exacell.session.given import Request, Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
+from exacell.session.holding import setting
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.signals import EditRequested, ScriptRequested, SessionExit
 from exacell.session.wherecells import use_cells
@@ -194,6 +195,7 @@ def show_settings(session: Session, services: Services, call: Call) -> Result:
     """Return one record per setting."""
     records = [{"cell": None, "name": name, "value": getattr(session.settings, name)} for name in SETTINGS]
     records.append({"cell": None, "name": "mode", "value": "ro" if session.changes_nothing else "rw"})
+    records.append({"cell": None, "name": "hold", "value": setting(session, services)})
     if isinstance(services.console, SessionConsole):
         records.append({"cell": None, "name": "echo", "value": "on" if services.console.echo else "off"})
         form = "local" if services.console.local_dates else "standard"

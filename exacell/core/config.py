@@ -178,6 +178,7 @@ class RackConfig:
         opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
         reach: the transport and what its program needs to know.
         lock: the file that says who changes the rack now; None takes one place for all users of this host.
+        hold: seconds for which a holder keeps connections for later command lines; None for none.
         source: the file, or the way in which the rack was found; for messages.
     """
 
@@ -199,6 +200,7 @@ class RackConfig:
     fanout: int | None = None
     reach: Reach = field(default_factory=Reach)
     lock: Path | None = None
+    hold: float | None = None
     source: str = ""
 
     @property
@@ -235,6 +237,7 @@ class Config:
     """Everything configured: the default rack's name (empty: none), settings, and racks by name.
 
     Attributes:
+        hold: what EXACELL_HOLD says instead of the racks, in seconds; 0 for off, None where it says nothing.
         partial: rack names of which config.toml says something but not the cells, and no file in racks.d either.
         trusted_group: who of this group can write a rack's file, recipe, alias or kept plan is trusted as oneself; empty: nobody.
     """
@@ -243,6 +246,7 @@ class Config:
     trusted_group: str = ""
     settings: Settings = field(default_factory=Settings)
     racks: Mapping[str, RackConfig] = field(default_factory=lambda: MappingProxyType({}))
+    hold: float | None = None
     partial: tuple[str, ...] = ()
 
 
@@ -253,7 +257,8 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
     others can write is not read.
 
     Args:
-        env: EXACELL_RACK in it replaces ``default_rack``. Default: the process environment.
+        env: EXACELL_RACK in it replaces ``default_rack``, EXACELL_HOLD the racks' ``hold``. Default: the process
+            environment.
 
     Raises:
         ConfigError: a file cannot be read, is no TOML, or says something unknown or impossible.
@@ -280,7 +285,19 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
     for name in [name for name, table in over.items() if "hosts" in table.keys]:  # A rack of hosts alone.
         racks[name] = _rack(name, over.pop(name), str(home.config_file))
     default = variables.get("EXACELL_RACK") or config.default_rack
-    return replace(config, default_rack=default, racks=MappingProxyType(racks), partial=tuple(over))
+    hold = _hold_said(variables.get("EXACELL_HOLD", ""))
+    return replace(config, default_rack=default, racks=MappingProxyType(racks), hold=hold, partial=tuple(over))
+
+
+def _hold_said(text: str) -> float | None:
+    """Return the seconds that EXACELL_HOLD says; 0 for ``off``, None where it says nothing.
+
+    Raises:
+        ConfigError: it says neither.
+    """
+    if not text or text.lower() == "off":
+        return None if not text else 0.0
+    return TomlTable({"EXACELL_HOLD": text}, "the environment").seconds("EXACELL_HOLD", None)
 
 
 def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
@@ -388,6 +405,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         fanout=table.count("fanout", None),
         reach=read_reach(table),
         lock=_beside(lock, source) if lock else None,
+        hold=table.seconds("hold", None),
         source=source,
     )
     if groups_table:

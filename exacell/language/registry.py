@@ -365,6 +365,7 @@ MODULES = (
     "hosts",
     "hostsettings",
     "hostfacts",
+    "hold",
     "fetching",
     "doctor",
     "help",

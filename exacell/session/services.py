@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from exacell.core.cellset import CellSet, fold, grouped
-from exacell.core.config import AsmConfig, RackConfig, trusted_group
+from exacell.core.config import AsmConfig, RackConfig, transport_name, trusted_group
 from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
+from exacell.transport.held.place import OF_CONNECTIONS, Hold, hold_of, supported
 
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
@@ -48,6 +49,8 @@ class Services:
         """Entered while a plan is carried out; the surface decides what a signal to end then does."""
         self.more_to_come = False
         """Whether the rack's cells will be read more than once, so that a CellCLI on each is worth keeping."""
+        self.asks_holder = False
+        """Whether reads may go to the rack's holder of connections: for command lines, which have no open ones."""
         self.fallbacks = Fallbacks()
         self._session = session
         self._given = transport
@@ -120,12 +123,37 @@ class Services:
                 else:
                     from exacell.transport.factory import make_transport
 
-                    self._transport = make_transport(rack, session.settings)
+                    self._transport = make_transport(rack, session.settings, self._hold_asked(rack))
                 self.recognition.over(self._transport)
             self._transport.read_only = session.read_only
             if self.more_to_come:
                 self._transport.expects_more = True
             return self._transport
+
+    def hold(self) -> Hold | None:
+        """Return the holder of connections that the current rack has or could have; None where it can have none: the rack
+        is not reached as the configuration says, or not over ssh."""
+        session = self._session
+        rack, config = session.need_rack(), session.config
+        as_configured = config.racks.get(rack.name) == rack and not any(
+            getattr(session.settings, name) != getattr(config.settings, name) for name in OF_CONNECTIONS
+        )
+        over_ssh = transport_name(rack.reach, session.settings.transport) == "ssh"
+        if not (supported and as_configured and over_ssh):
+            return None
+        wished = rack.hold if config.hold is None else config.hold or None
+        return hold_of(session.home, rack, config.settings, wished)
+
+    def _hold_asked(self, rack: RackConfig) -> Hold | None:
+        """Return the holder that reads are to ask; None where there is none to ask."""
+        config = self._session.config
+        wished = rack.hold if config.hold is None else config.hold
+        if not self.asks_holder or config.hold == 0.0:
+            return None
+        if not wished and not (self._session.home.state_dir / "hold").is_dir():
+            return None
+        hold = self.hold()
+        return hold if hold is not None and (hold.seconds or hold.socket.exists()) else None
 
     @property
     def recognition(self) -> Recognition:

@@ -58,6 +58,7 @@ _STATE = (
     ("tutorial.json", "how far you are in the tutorial", ""),
     ("guardians", "logs of processes that take a change back by themselves", ""),
     ("locks", "locks of emulated racks", ""),
+    ("hold", "sockets and logs of holders of connections", ""),
     ("emulator", "emulated racks", "emulated racks; stop them first"),
     ("crash-*.txt", "details of mistakes in exacell itself, for a report", ""),
 )

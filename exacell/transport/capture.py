@@ -35,6 +35,11 @@ class Spooled:
         return self._size
 
     @property
+    def descriptor(self) -> int:
+        """The open file, which another process may be given."""
+        return self._file.fileno()
+
+    @property
     def text(self) -> str:
         """All of it; bytes that are not UTF-8 as ``\\xNN``."""
         return b"".join(self.pieces()).decode("utf-8", "backslashreplace")

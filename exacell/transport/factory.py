@@ -5,32 +5,47 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig, Settings, transport_name
 from exacell.core.errors import RefusedError
 from exacell.transport.base import FleetResult, Gate, Reply, ReplyHandler, Request, Role, Transport
-from exacell.transport.ssh import SshTransport
-from exacell.transport.ssh.programs import OWN_FILES
-from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
+from exacell.transport.held.place import Hold
+
+if TYPE_CHECKING:
+    from exacell.transport.ssh import SshTransport
 
 
-def make_transport(rack: RackConfig, settings: Settings) -> Transport:
+def make_transport(rack: RackConfig, settings: Settings, hold: Hold | None = None) -> Transport:
     """Return a new transport for a rack: what the session's settings say, else the rack's own choice, else ssh.
+
+    Args:
+        hold: the rack's holder of connections, where reads over ssh are to ask one.
 
     Raises:
         ConfigError: the program behind it is not there, or what it needs to know is missing or wrong.
     """
     name = transport_name(rack.reach, settings.transport)
+    if name == "ssh" and hold is not None:
+        from exacell.transport.held.client import HeldTransport
+
+        return HeldTransport(rack, settings, hold)
     if name == "ssh":
-        return SshTransport(rack, settings)
+        return _ssh(rack, settings)
     if rack.no_programs and rack.ssh_config is not None:
         _refuse_programs(rack.ssh_config, rack.no_programs)
     if name == "openssh":
         from exacell.transport.openssh import OpensshTransport
 
         return OpensshTransport(rack, settings)
-    return CompositeTransport(_cells_only(name, rack, settings), SshTransport(rack, settings))
+    return CompositeTransport(_cells_only(name, rack, settings), _ssh(rack, settings))
+
+
+def _ssh(rack: RackConfig, settings: Settings) -> SshTransport:
+    from exacell.transport.ssh import SshTransport  # What a holder answers needs none of it.
+
+    return SshTransport(rack, settings)
 
 
 def _refuse_programs(config: Path, why: str) -> None:
@@ -39,6 +54,9 @@ def _refuse_programs(config: Path, why: str) -> None:
     Raises:
         RefusedError: it does.
     """
+    from exacell.transport.ssh.programs import OWN_FILES
+    from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
+
     named = programs_named(SshConfigFiles.read(config))
     if named:
         raise RefusedError(
@@ -66,6 +84,8 @@ def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshT
 
     The other transports' programs read the same known_hosts.
     """
+    from exacell.transport.ssh import SshTransport
+
     return transport if isinstance(transport, SshTransport) else SshTransport(rack, settings)
 
 

@@ -159,6 +159,16 @@ class FanOut:
         replies, self._replies = self._replies, {}
         return FleetResult(targets=self._targets, replies=replies)
 
+    def break_off(self, error: BaseException) -> None:
+        """Have the thread that waits in :meth:`run` break everything off and raise ``error``; from any thread."""
+        with self.changed:
+            self._finished.append(error)
+            self.changed.notify_all()
+
+    def waits_upon(self, cancel: threading.Event) -> bool:
+        """Return whether this fan-out was given ``cancel``."""
+        return self._cancel is cancel
+
     def wake_before(self, deadline: float) -> None:
         """Have the coordinator look at deadlines again by ``deadline``; the caller holds ``changed``."""
         if self._wakes_at is None or deadline < self._wakes_at:

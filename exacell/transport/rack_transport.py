@@ -36,10 +36,19 @@ class RackTransport(Transport):
         capabilities: what it can carry.
         settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
         long_lived: whether reads may go to a CellCLI that is kept open, where the transport can keep one.
+        connects: whether a request may wait until its host is connected to; False: it is UNREACHABLE where nothing is open.
+        idle_s: seconds after which a CellCLI that is kept open and that nobody asks is closed.
+        turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts one of its own instead.
+        acknowledged_ms: milliseconds in which a host has to acknowledge what is sent, else its connection is given up; 0: as
+            long as usual.
         read_only: see Transport.
     """
 
     long_lived = True
+    connects = True
+    idle_s = 300.0
+    turn_s = 0.0
+    acknowledged_ms = 0
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         self.rack = rack
@@ -70,6 +79,13 @@ class RackTransport(Transport):
         finally:
             with self._lock:
                 self._runs.remove(run)
+
+    def break_off(self, cancel: threading.Event, error: BaseException) -> None:
+        """Break off the runs that were given ``cancel``: nobody waits for them any more. They raise ``error``."""
+        with self._lock:
+            runs = [run for run in self._runs if run.waits_upon(cancel)]
+        for run in runs:
+            run.break_off(error)
 
     @property
     def limit(self) -> int:

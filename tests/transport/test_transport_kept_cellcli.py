@@ -240,9 +240,10 @@ def test_second_statement_does_not_queue(cell: CellcliServer, transport: SshTran
     slow.join()
 
 
-def test_idle_cellcli_is_closed(cell: CellcliServer, transport: SshTransport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_idle_cellcli_is_closed(cell: CellcliServer, transport: SshTransport) -> None:
     """It should close a CellCLI that nobody asked for a while, and start one when it is asked again."""
-    monkeypatch.setattr(session_module, "IDLE_S", 0.05)
+    transport.close()
+    transport.idle_s = 0.05
     assert ask(transport, "a") == "\t a fed\n"
     assert until(lambda: not cell.running)
     assert ask(transport, "b") == "\t b fed\n"

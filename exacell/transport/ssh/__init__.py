@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.belonging import Identity
@@ -67,6 +68,16 @@ class SshTransport(RackTransport):
     def host_keys(self) -> Mapping[str, str]:
         """The host key that each target has shown, as far as connections were made."""
         return self._sender.connections.host_keys if self._sender is not None else {}
+
+    @property
+    def places(self) -> frozenset[Path]:
+        """The files of ssh_config and known_hosts that were read or looked for so far, and folders of Include."""
+        return self._sender.connections.places if self._sender is not None else frozenset()
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open."""
+        return self._sender.connections.open if self._sender is not None else 0
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
         """Return the host key that ``target`` has shown, and those that known_hosts has; its own where no SSH reaches it."""

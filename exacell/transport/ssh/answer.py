@@ -43,6 +43,11 @@ class SshConfig:
         self._said: dict[object, _Said] = {}
         self._lock = threading.Lock()
 
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The files that were read or looked for; see :class:`SshConfigFiles`."""
+        return self._files.places
+
     def answer(self, target: str, *, user: str | None = None, port: int | None = None) -> Answer:
         """Return what the files say of ``target``.
 

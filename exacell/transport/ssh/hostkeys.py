@@ -248,6 +248,12 @@ class KnownHostsCache:
         self._lock = threading.Lock()
         self._read: dict[tuple[Path, ...], tuple[tuple[object, ...], KnownHosts]] = {}
 
+    @property
+    def places(self) -> frozenset[Path]:
+        """The files that were asked for, whether or not they are there."""
+        with self._lock:
+            return frozenset(path for paths in self._read for path in paths)
+
     def get(self, paths: Sequence[Path]) -> KnownHosts:
         """Return what the files say now."""
         key = tuple(paths)

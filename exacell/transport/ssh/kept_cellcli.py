@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from enum import StrEnum
 
 from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
@@ -21,8 +23,6 @@ from exacell.transport.ssh.reader import Timer
 from exacell.transport.ssh.stream import Stream
 from exacell.transport.ssh.wire import Wire
 
-IDLE_S = 300.0
-"""A CellCLI that nobody asked for so long is closed: it holds memory on the cell."""
 START_S = 30.0
 """A CellCLI that has said nothing for so long after its start is given up."""
 QUIET_S = 1.0
@@ -66,11 +66,17 @@ class Session:
 
     Args:
         on_end: told once when it is over; with True when no marker works there and another would fare no better.
+        idle_s: seconds after which it is closed when nobody asks: it holds memory on the cell.
+        turn_s: seconds that a question may wait for its turn.
     """
 
-    def __init__(self, wire: Wire, program: str, on_end: Callable[[Session, str, bool], None]) -> None:
+    def __init__(
+        self, wire: Wire, program: str, on_end: Callable[[Session, str, bool], None], *, idle_s: float, turn_s: float
+    ) -> None:
         self._wire = wire
         self._on_end = on_end
+        self._idle_s, self._turn_s = idle_s, turn_s
+        self._queue: deque[Question] = deque()
         self._probe = Probe([_name() for _ in range(2 * len(TEMPLATES))])
         self._framer: Framer | None = None
         self._late = self._doubtful = False
@@ -101,21 +107,55 @@ class Session:
         return self._doubtful and self.phase is Phase.PROBING
 
     @property
-    def partial(self) -> bytes:
-        """What has come of the answer to the question under way; nothing of a large one."""
+    def takes_turns(self) -> bool:
+        """Whether a question may wait here until those before it are answered."""
+        return self._turn_s > 0 and self.phase is not Phase.DEAD and not self._doubtful
+
+    def partial_of(self, question: Question) -> bytes:
+        """Return what has come of the answer to ``question``; nothing of a large one."""
+        if question is not self._question:
+            return b""
         small = self._framer is not None and self._framer.pending and not self._settled
         return self._framer.partial if self._framer is not None and small else b""
 
     def ask(self, question: Question) -> None:
-        """Take a question; the session has to be free."""
+        """Take a question; the session has to be free, or to take turns."""
+        if not self.free:
+            self._queue.append(question)
+            self._wire.reader.later(self._turn_s, lambda: self._waited(question), of=self._wire)
+            return
         self._question = question
         if self.phase is Phase.READY:
             self._send()
 
     def end(self) -> None:
-        """Close it; whoever waits is not told."""
+        """Close it; whose question is under way is not told."""
         self._question = None
         self._over("closed", hopeless=False)
+
+    def drop(self, question: Question) -> None:
+        """Forget a question, whose asker is not told: only one that is under way takes the session with it."""
+        if question is self._question:
+            self.end()
+            return
+        with suppress(ValueError):  # It is answered.
+            self._queue.remove(question)
+
+    def _waited(self, question: Question) -> None:
+        """Send a question elsewhere that has waited long for its turn, unless all wait for the start."""
+        if not any(each is question for each in self._queue):
+            return
+        if self.phase is Phase.PROBING:
+            self._wire.reader.later(self._turn_s, lambda: self._waited(question), of=self._wire)
+            return
+        self._queue.remove(question)
+        question.on_lost("it is busy")
+
+    def _turned_away(self, reason: str) -> None:
+        """Have all who wait for their turn ask elsewhere."""
+        waiting, self._queue = self._queue, deque()
+        for question in waiting:
+            question.on_lost(reason)
 
     # -- what the stream tells -------------------------------------------------------------------------------------
 
@@ -187,6 +227,7 @@ class Session:
         question, self._question = self._question, None
         if question is not None:
             question.on_lost(reason)
+        self._turned_away(reason)
 
     def _learned(self, *, late: bool) -> None:
         """Go on with the marker that works; ``late`` says that some of what was sent to learn it may still be answered."""
@@ -217,13 +258,16 @@ class Session:
             self._settled.add(answer)
             whole, self._settled = self._settled, Store()
         self._rest()
+        if self._queue:
+            self._question = self._queue.popleft()
+            self._send()
         if question is not None and question.limit is not None and len(whole) > question.limit:
             question.on_limit(End.TOO_LARGE)
         elif question is not None:
             question.on_answer(whole)
 
     def _rest(self) -> None:
-        self._wait(IDLE_S, lambda: self._over("idle", hopeless=False))
+        self._wait(self._idle_s, lambda: self._over("idle", hopeless=False))
 
     def _give_up(self, reason: str) -> None:
         self._over(reason, hopeless=False)
@@ -238,6 +282,7 @@ class Session:
         self._on_end(self, reason, hopeless)
         if question is not None:
             question.on_lost(reason)
+        self._turned_away(reason)
 
     def _wait(self, seconds: float, work: Callable[[], None]) -> None:
         self._stop_waiting()
@@ -254,7 +299,11 @@ class Sessions:
 
     Attributes:
         problem: why this connection goes without; empty as long as it does not.
+        idle_s, turn_s: of those that are started; see :class:`~exacell.transport.rack_transport.RackTransport`.
     """
+
+    idle_s = 300.0
+    turn_s = 0.0
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -270,8 +319,10 @@ class Sessions:
         if session is None and any(other.unproven for other in self._sessions.values()):
             return None  # One that is waited for in vain is enough.
         if session is None:
-            session = self._sessions[feed.program] = Session(self._wire, feed.program, self._forget)
-        if not session.free:
+            session = self._sessions[feed.program] = Session(
+                self._wire, feed.program, self._forget, idle_s=self.idle_s, turn_s=self.turn_s
+            )
+        if not (session.free or session.takes_turns):
             return None
         session.ask(question)
         return session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import paramiko
 
@@ -62,6 +63,18 @@ class KeptConnections:
     def host_keys(self) -> dict[str, str]:
         """The host key that each target has shown."""
         return dict(self._opener.host_keys) if self._opener is not None else {}
+
+    @property
+    def places(self) -> frozenset[Path]:
+        """The files that say how targets are reached and trusted, as far as they were read; see :attr:`Opener.places`."""
+        return self._opener.places if self._opener is not None else frozenset()
+
+    @property
+    def open(self) -> int:
+        """How many connections are open."""
+        with self._lock:
+            slots = list(self._slots.values())
+        return sum(slot.connection is not None and slot.connection.alive for slot in slots)
 
     def shown(self, target: str, *, addresses: bool) -> Identity:
         """Return what is known of who ``target`` is; see :meth:`Opener.shown`."""
@@ -150,6 +163,10 @@ class KeptConnections:
                 return slot.connection, True
             opener = self._get_opener()
             connection = opener.open(target, user, progress)
+            if connection.sessions is not None:
+                connection.sessions.idle_s, connection.sessions.turn_s = self._transport.idle_s, self._transport.turn_s
+            if connection.wire is not None and self._transport.acknowledged_ms:
+                connection.wire.acknowledged_within(self._transport.acknowledged_ms)
             slot.connection = connection
             slot.lives += 1
         with self._lock:

@@ -125,6 +125,12 @@ class Opener:
         except OSError as error:
             raise descriptors_run_out(error) or error from error
 
+    @property
+    def places(self) -> frozenset[Path]:
+        """The files of ssh_config and known_hosts that were read or looked for, and folders of Include."""
+        config = self._config
+        return self._known.places | frozenset(config.places if config is not None else ())
+
     def offer(self, target: str, progress: Progress) -> Offer:
         """Return the key that ``target`` offers, without logging in.
 

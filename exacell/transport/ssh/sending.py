@@ -66,6 +66,8 @@ class Sender:
             alone: no CellCLI that is kept is asked.
         """
         request = flight.request
+        if not self._transport.connects:
+            return flight.reply(State.UNREACHABLE, "no connection is open")
         try:
             connection, kept, command = self._connections.connect(flight, self._login(request))
             if connection.wire is not None and request.upload is None:
@@ -96,12 +98,12 @@ class Sender:
         asked: list[Session] = []
 
         def late() -> Reply:
-            partial = asked[0].partial if asked else b""
+            partial = asked[0].partial_of(question) if asked else b""
             return timed_out(flight, connection, seconds, partial.decode("utf-8", "backslashreplace"))
 
         def stop() -> None:
             for session in asked:
-                wire.reader.call(session.end, of=wire)
+                wire.reader.call(functools.partial(session.drop, question), of=wire)
 
         def answered(answer: bytes | Store) -> None:
             if request.on_output is not None:
@@ -116,10 +118,11 @@ class Sender:
             if not flight.abandoned:
                 self._send(flight, connection, command, kept=kept, ends=ends)
 
+        question = Question(
+            statements=feed.statements, on_answer=answered, on_lost=lost, limit=limit, on_limit=broken_off
+        )
+
         def ask() -> None:
-            question = Question(
-                statements=feed.statements, on_answer=answered, on_lost=lost, limit=limit, on_limit=broken_off
-            )
             session = sessions.ask(feed, question)
             if session is None:
                 self._send(flight, connection, command, kept=kept)

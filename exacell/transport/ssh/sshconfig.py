@@ -95,11 +95,13 @@ class SshConfigFiles:
 
     Attributes:
         given: the file that is read instead of the user's and the system's, as with ``ssh -F``; None: those two are.
+        places: the files that were read or looked for, and the folders in which Include looked for some.
     """
 
-    def __init__(self, sections: Sequence[Section], given: Path | None = None) -> None:
+    def __init__(self, sections: Sequence[Section], given: Path | None = None, places: Iterable[Path] = ()) -> None:
         self.sections = tuple(sections)
         self.given = given
+        self.places = tuple(places)
 
     @classmethod
     def read(cls, given: Path | None) -> SshConfigFiles:
@@ -115,7 +117,8 @@ class SshConfigFiles:
             for name in (os.path.expanduser(USER_CONFIG), SYSTEM_CONFIG):
                 if os.path.isfile(name):
                     reading.file(Path(name), os.path.dirname(name), -1, 0)
-        return cls(reading.sections, given)
+        looked = (given,) if given is not None else (Path(os.path.expanduser(USER_CONFIG)), Path(SYSTEM_CONFIG))
+        return cls(reading.sections, given, dict.fromkeys((*looked, *reading.places)))
 
 
 class _Reading:
@@ -123,6 +126,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self.sections: list[Section] = []
+        self.places: list[Path] = []
         self._own = [Path(os.path.expanduser(USER_CONFIG)), Path(SYSTEM_CONFIG)]
 
     def file(self, path: Path, base: str, under: int, depth: int, *, own: bool = False) -> None:
@@ -134,6 +138,7 @@ class _Reading:
             own: whether the user's or the system's file includes it.
         """
         own = own or path in self._own
+        self.places.append(path)
         if depth > _DEPTH:
             raise ConfigError(
                 f"{path}: Include is nested deeper than {_DEPTH} levels",
@@ -166,6 +171,7 @@ class _Reading:
                 # What follows in this file applies when what precedes does, whatever the included files say.
                 outer, condition = close(), None
                 for pattern in setting.words:
+                    self.places.append(Path(os.path.dirname(os.path.join(base, os.path.expanduser(pattern)))))
                     for name in sorted(glob.glob(os.path.join(base, os.path.expanduser(pattern)))):
                         self._include(Path(name), base, outer, depth + 1, setting)
             else:

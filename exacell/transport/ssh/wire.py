@@ -271,8 +271,8 @@ class Wire(paramiko.Transport):
         """
         if self._held or not self.clear_to_send.is_set() or not self.flush() or not self.active:
             return False
-        self._acknowledged_within(_ACKNOWLEDGED_MS)
-        self.reader.later(_ACKNOWLEDGED_MS / 500, lambda: self._acknowledged_within(0), of=self)
+        self.acknowledged_within(_ACKNOWLEDGED_MS)
+        self.reader.later(_ACKNOWLEDGED_MS / 500, lambda: self.acknowledged_within(0), of=self)
         self._packets.hold()
         say()
         try:
@@ -283,7 +283,7 @@ class Wire(paramiko.Transport):
             self.fail(TimeoutError("a statement was kept back"))
         return written
 
-    def _acknowledged_within(self, milliseconds: int) -> None:
+    def acknowledged_within(self, milliseconds: int) -> None:
         """Have the kernel give the connection up when what was sent is not acknowledged in time; 0: when it usually does."""
         if isinstance(self.sock, socket.socket) and hasattr(socket, "TCP_USER_TIMEOUT"):
             with contextlib.suppress(OSError):  # A gateway's end is no TCP.

@@ -1,0 +1,192 @@
+"""Where a rack's holder of connections is found: a socket, a lock and a log in a folder that only its user can enter.
+
+There is one holder for each user, home, host, rack and version of exacell: its lock is held as long as it lives. Both sides
+look at who the other is: the kernel says whose process is at the other end. Source: unix(7), SO_PEERCRED, SOCK_SEQPACKET.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from exacell.core.config import RackConfig, Settings
+from exacell.core.paths import Home
+from exacell.core.values import dataclass
+from exacell.core.version import __version__
+from exacell.transport.held.frames import LARGEST
+
+_PRIVATE = 0o700
+_CREDENTIALS = struct.Struct("3i")
+
+PATIENCE = 0.3
+"""Seconds without a word after which a holder is taken for dead or stopped."""
+BEAT = 0.1
+"""Seconds between two beats of a holder that works."""
+
+OF_CONNECTIONS = ("connect_timeout", "fanout", "max_answer")
+"""Settings that a holder's connections are made with, as configured: where a session has others it asks no holder."""
+
+PACKAGE = Path(__file__).resolve().parents[2]
+"""The folder of the exacell that runs."""
+
+supported = hasattr(socket, "SO_PEERCRED") and hasattr(socket, "SOCK_SEQPACKET") and os.path.isdir("/proc/self/fd")
+"""Whether this system has what a holder needs, as Linux does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hold:
+    """A rack's holder, whether or not it runs.
+
+    Attributes:
+        folder: where it lies.
+        seconds: after how many idle seconds one that is started ends; None: none is started.
+        identity: what it must be made with, to answer as the program that asks would.
+    """
+
+    rack: str
+    folder: Path
+    identity: str
+    seconds: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What its files are called, without their ends."""
+        return f"{self.rack}@{os.uname().nodename}-{__version__}"
+
+    @property
+    def socket(self) -> Path:
+        """Where it listens."""
+        return self.folder / f"{self.name}.socket"
+
+    @property
+    def lock(self) -> Path:
+        """What it holds locked as long as it lives."""
+        return self.folder / f"{self.name}.lock"
+
+    @property
+    def log(self) -> Path:
+        """Where it says who asked what."""
+        return self.folder / f"{self.name}.log"
+
+
+def hold_of(home: Home, rack: RackConfig, settings: Settings, seconds: float | None) -> Hold:
+    """Return the holder of a configured rack.
+
+    Args:
+        settings: as configured.
+    """
+    made_with = [getattr(settings, name) for name in OF_CONNECTIONS]
+    identity = repr((__version__, str(PACKAGE), os.environ.get("HOME", ""), rack, made_with))
+    return Hold(rack=rack.name, folder=home.state_dir / "hold", identity=identity, seconds=seconds)
+
+
+def open_folder(path: Path, *, make: bool = False) -> int:
+    """Return a descriptor of a holder's folder.
+
+    Raises:
+        OSError: there is none, or others can enter it; ``strerror`` says so.
+    """
+    if make:
+        path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    status = os.fstat(descriptor)
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) != _PRIVATE:
+        os.close(descriptor)
+        raise OSError(errno.EPERM, "it must be yours, with mode 700", str(path))
+    return descriptor
+
+
+def address(folder: int, hold: Hold) -> str:
+    """Return how a socket in an open folder is called, however long the folder's own path is. Source: unix(7), sun_path."""
+    return f"/proc/self/fd/{folder}/{hold.socket.name}"
+
+
+def new_socket() -> socket.socket:
+    """Return a socket that keeps messages apart, and takes a frame of any size that is allowed."""
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LARGEST)
+    return made
+
+
+def peer(connection: socket.socket) -> int:
+    """Return the process at the other end.
+
+    Raises:
+        OSError: it is another user's.
+    """
+    size = _CREDENTIALS.size
+    pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    if uid != os.geteuid():
+        raise OSError(errno.EPERM, f"process {pid} at its socket belongs to another user")
+    return int(pid)
+
+
+def call(hold: Hold) -> socket.socket:
+    """Return a connection to a holder.
+
+    Raises:
+        OSError: none runs, or it is not ours, or it takes nobody; FileNotFoundError and ConnectionRefusedError: none runs.
+    """
+    folder = open_folder(hold.folder)
+    made = new_socket()
+    try:
+        made.settimeout(PATIENCE)
+        made.connect(address(folder, hold))
+        peer(made)
+    except OSError:
+        made.close()
+        raise
+    finally:
+        os.close(folder)
+    return made
+
+
+def listen(hold: Hold, folder: int) -> socket.socket:
+    """Return the socket at which a holder listens; whoever calls this has its lock.
+
+    Raises:
+        OSError: it can't be made.
+    """
+    made = new_socket()
+    place = address(folder, hold)
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(place)  # Of one that was killed.
+        made.bind(place)
+        made.listen(1024)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def stamp(path: Path) -> object:
+    """Return what is another thing when a file has changed, came or went."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        return error.errno
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class Watched:
+    """Files by which a holder was made, and whether one of them is another now."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[Path, object] = {}
+
+    def add(self, paths: Iterable[Path]) -> None:
+        """Watch files, as they are now, too."""
+        for path in paths:
+            if path not in self._stamps:
+                self._stamps[path] = stamp(path)
+
+    def changed(self) -> Path | None:
+        """Return a file that is another than when it was added."""
+        return next((path for path, before in self._stamps.items() if stamp(path) != before), None)

@@ -1,0 +1,133 @@
+"""Ask a rack's holder of connections how it stands, start it and wait for it, and end it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+
+from exacell.core.sharedfile import flock
+from exacell.core.values import dataclass
+from exacell.transport.held.client import hear
+from exacell.transport.held.frames import FrameError, encode
+from exacell.transport.held.place import Hold, call, open_folder, peer
+from exacell.transport.held.starting import start
+
+BEGIN_S = 20.0
+"""Seconds in which a holder that was started has to answer; a loaded host starts programs slowly."""
+END_S = 5.0
+"""Seconds in which a holder that was told to end has to be gone; then it is killed."""
+_LOOK_S = 0.02
+
+
+class Stands(StrEnum):
+    """How a rack's holder stands."""
+
+    RUNNING = "running"
+    NONE = "none"
+    SILENT = "does not answer"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How a rack's holder stands.
+
+    Attributes:
+        pid: its process; 0 where none is known.
+        connections: how many it has open.
+        reads: how often it was asked since it began.
+        seconds: after how many idle ones it ends; ``left``: how many of them are left.
+        memory: bytes, at most.
+        descriptors: how many files it has open.
+    """
+
+    stands: Stands
+    pid: int = 0
+    connections: int = 0
+    reads: int = 0
+    seconds: float = 0.0
+    left: float = 0.0
+    memory: int = 0
+    descriptors: int = 0
+
+
+def standing(hold: Hold) -> Standing:
+    """Return how a rack's holder stands; it is given a short time to say so."""
+    pid = 0
+    try:
+        with call(hold) as line:
+            pid = peer(line)
+            line.sendall(encode({"what": "status"}))
+            frame, _ = hear(line)
+        told = frame["status"]
+        assert isinstance(told, dict)
+        return Standing(stands=Stands.RUNNING, **{name: told[name] for name in _TOLD})
+    except (FileNotFoundError, ConnectionRefusedError):
+        return Standing(stands=Stands.NONE)
+    except (OSError, FrameError, KeyError):
+        return Standing(stands=Stands.SILENT, pid=pid)
+
+
+_TOLD = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptors")
+
+
+def begin(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, str]) -> Standing:
+    """Start a rack's holder where none runs, wait until it answers, and return how it stands.
+
+    Raises:
+        OSError: it can't be started, or does not answer; ``strerror`` names its log.
+    """
+    start(hold, cells, seconds, env)
+    until = time.monotonic() + BEGIN_S
+    while time.monotonic() < until:
+        found = standing(hold)
+        if found.stands is Stands.RUNNING:
+            return found
+        time.sleep(_LOOK_S)
+    raise OSError(0, f"it did not answer within {BEGIN_S:g}s; its log is {hold.log}")
+
+
+def end(hold: Hold) -> Standing:
+    """End a rack's holder, wait until it is gone, and return how it stood before; one that does not end is killed.
+
+    Raises:
+        OSError: it can't be ended.
+    """
+    before = standing(hold)
+    pid = 0
+    with suppress(OSError, FrameError), call(hold) as line:
+        pid = peer(line)
+        line.sendall(encode({"what": "end"}))
+        hear(line)
+    if _gone(hold, END_S if before.stands is Stands.RUNNING else 0.0):
+        return before
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        _gone(hold, END_S)
+    return before
+
+
+def _gone(hold: Hold, seconds: float) -> bool:
+    """Return whether no holder lives, at once or within ``seconds``: nobody has its lock then."""
+    try:
+        folder = open_folder(hold.folder)
+    except FileNotFoundError:
+        return True
+    try:
+        lock = os.open(hold.lock.name, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        return True
+    finally:
+        os.close(folder)
+    try:
+        flock(lock, exclusive=True, patience=seconds)
+    except TimeoutError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(lock)
