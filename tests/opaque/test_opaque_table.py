@@ -241,7 +241,7 @@ READS = [
     "journalctl -u celld -n 50", "journalctl -xeu ohasd", "journalctl -b -1 -p err", "journalctl -o short-iso --since '-2h'",
     "journalctl --list-boots", "journalctl --disk-usage", "timedatectl", "timedatectl status", "timedatectl show",
     "hostnamectl", "smartctl -a /dev/sda", "smartctl -H -d megaraid,8 /dev/sda", "smartctl -l error /dev/nvme0",
-    "smartctl -x /dev/sda", "nvme smart-log /dev/nvme0", "nvme error-log /dev/nvme0n1", 
+    "smartctl -x /dev/sda", "nvme smart-log /dev/nvme0", "nvme error-log /dev/nvme0n1",
     "stat /u01/app/oracle", "stat -c %a /etc/oratab", "findmnt /u01",
     "findmnt -t nfs4", "fuser -v /u01", "fuser /dev/sda", "pidstat -d 1 3", "pidstat -u -p ALL 1 1", "pstree -ap oracle",
     "ps -fu oracle", "sar -q -f /var/log/sa/sa28 -s 02:00 -e 03:00", "nfsstat -m", "dmesg -T --level=err,warn",
