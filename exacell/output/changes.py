@@ -137,7 +137,7 @@ def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> st
         return f"{rack} is not locked"
     user, real = str(row["user"]), row.get("sudo")
     who = f"{real} as {user}" if real and real != user else user
-    ended = "" if row.get("kept") or row.get("lives") else ", which has ended: it holds nothing any more"
+    ended = "" if row.get("kept") or row.get("lives") else ", which has ended"
     age = format_duration(float(str(row.get("ageSeconds") or 0)))
     since = f"since {local_text(row['since'], zone)} ({age})"
     change = f"change {row['change']}" if row.get("change") else "its change"

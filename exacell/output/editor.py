@@ -25,7 +25,7 @@ def open_editor(path: Path, env: Mapping[str, str]) -> None:
     except (OSError, ValueError) as error:
         why = why_unreadable(error) if isinstance(error, OSError) else error
         raise StatementError(
-            f"the editor {editor} can't be started: {why}", hint="set EDITOR to another one"
+            f"the editor {editor} can't be started: {why}", hint="set EDITOR to another editor"
         ) from error
     if status:
         how = f"status {status}" if status > 0 else f"signal {-status}"

@@ -233,7 +233,7 @@ def _end(rows: Sequence[Entry], page: Page) -> Iterator[str]:
         yield from page.text(first.refused, "  Refused: ", style="error")
         return
     if end is None:
-        yield from page.text("it did not end; pending tells what finishes it", "  Ended: ", style="error")
+        yield from page.text("it did not end; `pending` shows how to finish it", "  Ended: ", style="error")
         return
     done = ", ".join(f"{count} {state}" for state, count in end.done.items())
     steps = f"steps: {done}" if done else ""

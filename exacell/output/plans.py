@@ -145,9 +145,9 @@ def time_words(plan: Plan) -> str:
     waves = len(plan.rolling.waves) if plan.rolling is not None else 1
     rough += f", {waves} waves and their gates" if waves > 1 else ""
     if plan.rolling is not None and plan.rolling.ask:
-        rough += ", without the time until somebody says go on"
+        rough += ", plus the time until somebody answers"
     unknown = ", ".join(f"'{title}'" for title in plan.untimed)
-    return rough + (f"; nothing tells how long {unknown} takes, which comes on top" if unknown else "")
+    return rough + (f"; how long {unknown} takes is not known, and comes on top" if unknown else "")
 
 
 def _waves(plan: Plan, page: Page) -> Iterator[str]:
@@ -160,12 +160,12 @@ def _waves(plan: Plan, page: Page) -> Iterator[str]:
     gate = "disks ONLINE on all cells, other cells' flash normal, no rebalance"
     if any(step.offline for step in plan.steps):
         gate += ", asmDeactivationOutcome Yes on the wave's disks"
-    within = f"a closed gate is waited for up to {format_duration(rolling.within)}"
+    within = f"waits for a closed gate up to {format_duration(rolling.within)}"
     yield from page.text(f"before each wave: {gate}; {within}", "  Gate: ")
     if rolling.not_after:
         last = rolling.not_after[:16].replace("T", " ")
         yield from page.text(
-            "no wave begins then, one that has begun goes to its end; resume goes on", f"  Not after {last}: "
+            "no wave begins after that; one that has begun is finished; `resume` does the rest", f"  Not after {last}: "
         )
     if count > 1:
         between = "somebody is asked" if rolling.ask else f"{format_duration(rolling.pause)} of pause"

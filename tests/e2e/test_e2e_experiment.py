@@ -113,7 +113,7 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     assert kept == [row for row in rows if str(row["change"]) in {change["id"] for change in report["changes"]}]
     assert len(runs) == 21 and runs[0].startswith("run,part,level,us,count,")
     twice = rack("-r", "t1", "compare", "planted", "planted")
-    assert twice.code == 2 and "each of which says all by itself" in twice.err
+    assert twice.code == 2 and "a report has only one of them" in twice.err
     again = rack("-r", "t1", *AB, "as=PLANTED", "-y")
     assert again.code == 2 and "there is an experiment PLANTED already" in again.err
 

@@ -107,7 +107,7 @@ def test_an_import_goes_first_and_a_file_of_the_name_is_asked_about(
     assert kept.ok("-r", "t1", "-o", "json", "compare limited r1:limited").records[0]["says"].count("limited") == 2
     (tmp_path / "free").write_bytes((DATA / "fio-queue-3.json").read_bytes())
     done = kept("-r", "t1", "import free")
-    assert done.code == 2 and "./free is the file, r2:free what was kept" in " ".join(done.err.split())
+    assert done.code == 2 and "write ./free for the file, r2:free for what was kept" in " ".join(done.err.split())
     assert rate(kept, "import ./free") != rate(kept, "import r2:free")
 
 

@@ -34,7 +34,7 @@ def test_snapshots_are_compared_and_reported(shared: InProcess, inside: InProces
     assert report["sides"][0]["passport"]["IORM dbPlan"] != report["sides"][1]["passport"]["IORM dbPlan"]
     assert [row["cell"] for row in report["tables"][0]["rows"]][-1] == "rack"
     alone = inside("-r", "t1", "report", "one")
-    assert alone.code == 2 and "which say something in pairs only" in alone.err
+    assert alone.code == 2 and "a report needs two of them" in alone.err
 
 
 def test_two_intervals_stand_side_by_side(shared: InProcess, inside: InProcess, tmp_path: Path) -> None:

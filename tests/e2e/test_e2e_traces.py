@@ -73,7 +73,7 @@ def test_reduction_and_fetching_keep_the_same(shared: InProcess, traced: InProce
     whole = traced.ok("-r", "t1", "-o", "json", "trace", "summarize", f"event={SYNC}", "one", "two").records
     assert whole[-1]["waits"] == sum(row["waits"] for row in rows)
     other = traced("-r", "t1", "trace", "summarize", "event=db file sequential read", "one")
-    assert other.code == 2 and f"one holds waits for {SYNC} alone" in other.err
+    assert other.code == 2 and f"one holds only waits for {SYNC}" in other.err
     compared = traced.ok("-r", "t1", "-o", "json", "trace", "compare", "a=one", "b=two").records
     values = {row["figure"]: row["value"] for row in compared if "figure" in row}
     assert values["meanByWait"] == values["meanByWrite"] == values["p99"] == 0

@@ -75,7 +75,7 @@ def test_a_slip_is_answered_with_what_was_meant(slip: str, meant: str) -> None:
 def test_help_never_answers_with_nothing() -> None:
     """Words of which nothing speaks are answered with the first screen, below a line that says so."""
     shown = page(["qqqqqq", "zzzzzz"])
-    assert shown[0].startswith("Nothing in help speaks of 'qqqqqq zzzzzz'.")
+    assert shown[0].startswith("help has nothing about 'qqqqqq zzzzzz'.")
     assert any(OVERVIEW[0].type in line for line in shown)
 
 

@@ -30,7 +30,7 @@ def test_a_free_rack_is_said_to_be_free() -> None:
         ({"sudo": "root"}, "locked by root on adm1"),
         ({"kept": False}, "(2m05s), while its change runs"),
         ({"kept": False, "change": 7}, "(2m05s), while change 7 runs"),
-        ({"kept": False, "lives": False}, "process 77, which has ended: it holds nothing any more, since"),
+        ({"kept": False, "lives": False}, "process 77, which has ended, since"),
     ],
 )
 def test_who_since_when_and_until_when(other: dict[str, object], told: str) -> None:

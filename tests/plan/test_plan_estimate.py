@@ -83,7 +83,7 @@ def test_what_nothing_tells_is_named() -> None:
     plan = e.timed(flush_plan("t1", facts, recreate=False, statement="flush flashcache"))
     assert plan.estimate == e.OFTEN
     assert plan.untimed == ("flush flashcache",)
-    assert "'flush flashcache' takes, which comes on top" in "\n".join(plan_lines(plan, width=200))
+    assert "how long 'flush flashcache' takes is not known, and comes on top" in "\n".join(plan_lines(plan, width=200))
 
 
 def test_waves_add_up() -> None:
@@ -94,9 +94,7 @@ def test_waves_add_up() -> None:
     rolled = roll(plan, Asked(size=1, pause=60.0), rack_cells=CELLS)
     assert e.estimate(rolled).seconds == pytest.approx(3 * (together + e.GATE) + 2 * 60.0)
     asked = e.timed(roll(plan, Asked(size=2, ask=True), rack_cells=CELLS))
-    assert "2 waves and their gates, without the time until somebody says go on" in "\n".join(
-        plan_lines(asked, width=200)
-    )
+    assert "2 waves and their gates, plus the time until somebody answers" in "\n".join(plan_lines(asked, width=200))
 
 
 def test_mending_is_not_counted() -> None:

@@ -23,18 +23,18 @@ def code_page(text: str) -> Iterator[str]:
     if found is None:
         near = closest(text.upper(), [code for code in CODES if code[:4] == text[:4].upper()])
         raise StatementError(
-            f"{text.upper()} is in no table of exacell's: the public sources do not show it",
+            f"{text.upper()} is not known to exacell: no public source has it",
             suggestions=near,
-            hint="" if near else "the cell's own text says what it means; list alerthistory may tell more",
+            hint="" if near else "read the cell's own text; `list alerthistory` may have more",
         )
     yield found.code
     yield ""
     yield from wrap(found.meaning)
     yield from wrap(found.way)
     if not found.confirmed:
-        yield from wrap("The code is told of, but no public session shows it: your release may print another one.")
+        yield from wrap("The code is documented, but no public session shows it; your release may print another one.")
     yield ""
-    yield "Source:  public documents and captures; exacell never depends on the code alone"
+    yield "Source:  public documents and sessions; exacell never depends on the code alone"
     yield f"Example: {found.example}"
 
 
@@ -82,10 +82,10 @@ def attribute_page(object_name: str, name: str) -> Iterator[str]:
         yield ""
         yield from columns(values)
     if not attribute.printed:
-        yield from ["", "It is only written: cells do not print it."]
+        yield from ["", "It can only be set: cells do not print it."]
         return
     if attribute.hidden:
-        yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
+        yield from ["", "DETAIL leaves it out: name it after ATTRIBUTES."]
     yield ""
     yield f"Example: list {subject.name.lower()} attributes name, {attribute.name}"
 
@@ -104,9 +104,9 @@ def metric_page(name: str) -> Iterator[str]:
     if what:
         yield from wrap(what[:1].upper() + what[1:] + ".", indent="    ")
     else:
-        yield from wrap(f"list metricdefinition {found.name} detail tells what the cells say about it.", indent="    ")
+        yield from wrap(f"list metricdefinition {found.name} detail shows the cells' own description.", indent="    ")
     meaning = {
-        "Cumulative": "It counts up since CELLSRV started or its object was created: snap and delta tell the difference.",
+        "Cumulative": "It counts up since CELLSRV started or its object was created: `snap` and `delta` show the difference.",
         "Rate": "It is the average over the last collection period.",
         "Instantaneous": "It is the value at the moment of collection.",
     }.get(found.metric_type)

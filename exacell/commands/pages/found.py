@@ -111,8 +111,8 @@ def found_rows(words: Sequence[str], own: Own) -> tuple[str, list[Row]]:
     meant = [word if find([word], known) or answers(word) else _nearest(word) or word for word in asked]
     rows = _rows(text if meant == list(asked) else " ".join(meant), meant, own, known)
     if not rows:
-        return f"Nothing in help speaks of '{text}'. This is what there is:", []
-    return "" if meant == list(asked) else f"'{text}' is nowhere in help; this is of '{' '.join(meant)}':", rows
+        return f"help has nothing about '{text}'. It has these topics:", []
+    return "" if meant == list(asked) else f"help has nothing about '{text}'; this is about '{' '.join(meant)}':", rows
 
 
 def _rows(text: str, asked: Sequence[str], own: Own, known: Sequence[Entry]) -> list[Row]:

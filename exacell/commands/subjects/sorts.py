@@ -25,7 +25,7 @@ def newest(asked: Asked) -> str:
     if not found:
         raise RefusedError(
             "this rack has no experiment to report",
-            hint="name an import, a file, two snapshots or sets of trace files; imports and snaps list what there is",
+            hint="name an import, a file, two snapshots or two sets of trace files; `imports` and `snaps` list them",
         )
     return found
 
@@ -42,26 +42,26 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
     if len(names) == 1 and known and all(sort.alone is None for sort in known):
         raise RefusedError(
-            f"{names[0]} is one of the {known[0].title}, which say something in pairs only", hint="name two of them"
+            f"{names[0]} is one of the {known[0].title}; a report needs two of them", hint="name two of them"
         )
     if len(names) > 1 and known and all(sort.pair is None for sort in known):
         raise RefusedError(
-            f"{_listed(names)} are {known[0].title}, each of which says all by itself",
-            hint=f"{_listed([f'report {name}' for name in names])} tell of each",
+            f"{_listed(names)} are {known[0].title}; a report has only one of them",
+            hint=f"{_listed([f'report {name}' for name in names])} show each of them",
         )
     if len(names) > 2 and known and all(sort.several is None for sort in known):
         raise RefusedError(
-            f"{len(names)} of the {known[0].title} are not compared at once: two are",
-            hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} tell of each pair",
+            f"{len(names)} of the {known[0].title} can't be compared at once, only two",
+            hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} show each of them pair",
         )
     fitting = [sort for sort in known if _way(sort, len(names)) is not None]
     if len(fitting) > 1:
         raise RefusedError(
             f"{_listed(names)} can be {' or '.join(sort.title for sort in fitting)}",
-            hint="give one of them another name: import as=NAME, snap as=NAME; r1:NAME is what run r1 of a recipe kept",
+            hint="give one of them another name: `import as=NAME`, `snap as=NAME`; r1:NAME is what run r1 of a recipe kept",
         )
     if not fitting:
-        raise RefusedError(_unknown(asked, names), hint="imports, snaps and results --all list what there is")
+        raise RefusedError(_unknown(asked, names), hint="`imports`, `snaps` and `results --all` list what there is")
     (sort,) = fitting
     if len(names) > 2 and sort.several is not None:
         return sort.several(asked, names)
@@ -84,8 +84,6 @@ def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
     titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
     for name, found in titles.items():
         if not found:
-            return (
-                f"{name} is no import, no file, not kept by a run, no snapshot, no experiment and no set of trace files"
-            )
+            return f"{name} is not the name of an import, a file, a run's result, a snapshot, an experiment or a set of trace files"
     said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
-    return f"unlike things are not compared: {said}"
+    return f"only things of one kind can be compared: {said}"

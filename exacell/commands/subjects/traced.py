@@ -84,7 +84,7 @@ def pair_of(session: Session, services: Services, event: str, a: str, b: str) ->
     waits = {side: _waits(side, found.files, event) for side, found in sets.items()}
     sure = compared.intervals(waits["a"], waits["b"])
     if sure is None:
-        notes.append("the intervals of quantiles need numpy: pip install 'exacell[analysis]'")
+        notes.append("intervals of quantiles need numpy: `pip install 'exacell[analysis]'`")
     first, second = sets["a"].writes, sets["b"].writes
     writes = (first, second) if first is not None and second is not None else None
     return Finding(
@@ -118,8 +118,8 @@ def traces_of(session: Session, services: Services, text: str, event: str = "") 
     for word, found in kept.items():
         if event and found.event != event:
             raise RefusedError(
-                f"{word} holds waits for {found.event} alone, not for '{event}'",
-                hint=f"trace collect db=NAME as=NAME event='{event}'",
+                f"{word} holds only waits for {found.event}, not for '{event}'",
+                hint=f"collect them: `trace collect db=NAME as=NAME event='{event}'`",
             )
     files = [word for word in words if word not in kept]
     read = read_files(trace_files(session, services, shlex.join(files)), event) if files or not kept else []
@@ -141,7 +141,7 @@ def _event(asked: str, kept: Sequence[Collected]) -> str:
     """Return the event that is compared: the one that is asked for, or that of what was collected."""
     events = dict.fromkeys((*([asked] if asked else []), *(found.event for found in kept)))
     if len(events) > 1:
-        raise RefusedError(f"{' and '.join(events)} can't be compared: waits for one event are compared")
+        raise RefusedError(f"{' and '.join(events)} can't be compared: both must be waits for one event")
     return next(iter(events), SYNC)
 
 
@@ -156,8 +156,8 @@ def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
     waits = [file.events[event] for file in found if event in file.events]
     if not waits:
         raise RefusedError(
-            f"no wait for '{event}' in the {len(found)} files of {side}",
-            hint="trace summarize lists the events that there are",
+            f"the {len(found)} files of {side} have no wait for '{event}'",
+            hint="`trace summarize` lists the events",
         )
     return waits
 
