@@ -55,12 +55,12 @@ def _words_of(value: Value) -> list[str]:
 def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Value) -> str:
     """Return what is wrong with ``value`` for ``attribute`` of ``subject``; empty when nothing is."""
     if attribute == "prefix" and not all(word.strip() for word in _words_of(value)):
-        return "an empty prefix might mean every grid disk: prefix=NAME, or several in quotes with commas between them"
+        return "an empty prefix could mean every grid disk: write prefix=NAME, or several names in quotes with commas"
     if isinstance(value, Group):
         return f"{attribute} takes a size, not a list in parentheses" if kind is Kind.SIZE else ""
     choices = _CHOICES.get((subject, attribute))
     if choices and value.text.lower() not in choices:
-        return f"'{value.text}' is not a value of {attribute}: it is {', '.join(choices[:-1])} or {choices[-1]}"
+        return f"'{value.text}' is not a value of {attribute}; it can be {', '.join(choices[:-1])} or {choices[-1]}"
     if kind is not Kind.SIZE:
         return ""
     # A prefix list has one size for each prefix. Source: Oracle SAGUG, create-griddisk.
@@ -135,7 +135,7 @@ class _Reader:
             which = "ALL or a name" if form.all else "a name"
             if token is None:
                 raise cursor.wrong(f"{self.title} needs {which}")
-            raise cursor.wrong(f"'{token.text}' stands where {self.title} needs {which}")
+            raise cursor.wrong(f"{self.title} needs {which}, not '{token.text}'")
 
     def _media(self) -> Media | None:
         for media in self.form.media:
@@ -160,7 +160,7 @@ class _Reader:
         for token in names:
             if self.form.all and self.form.media and token.is_word(*_MEDIA_WORDS):
                 raise self.cursor.wrong(
-                    f"'{token.text}' is a medium, not the name of a {self.subject.name}: in quotes it is a name",
+                    f"'{token.text}' is a medium, not the name of a {self.subject.name}; put a name in quotes",
                     at=token,
                     hint=f"did you mean ALL {token.value.upper()}?",
                 )
@@ -233,7 +233,7 @@ class _Reader:
         hint = f"it sets {', '.join(settable)}" if len(settable) <= 8 else ""
         if base.endswith(("+", "-")) and self.subject.name == "IORMPLAN":
             message = f"{self.title} sets a plan as a whole: no published CellCLI adds to one by {base[-1]}="
-            hint = "one directive alone: set iorm db=NAME share=8, unset iorm db=NAME"
+            hint = "for one directive type `set iorm db=NAME share=8` or `unset iorm db=NAME`"
             settable = []
         raise self.cursor.wrong(message, at=word, like=settable, hint=hint)
 
@@ -251,7 +251,9 @@ class _Reader:
             if first is None or not self.cursor.take_words(*phrase.split()):
                 continue
             if self.change.action:
-                raise self.cursor.wrong(f"{self.title} does one thing: {self.change.action} was said already", at=first)
+                raise self.cursor.wrong(
+                    f"{self.title} does only one thing, and {self.change.action} is given already", at=first
+                )
             argument = self._argument(phrase, self.form.actions[phrase])
             self.change = replace(self.change, action=phrase, argument=argument)
             return True
@@ -297,13 +299,13 @@ class _Reader:
             words += [attribute.name for attribute in self._modifiable()]
         if not words and not form.free:
             return self.cursor.wrong(f"nothing more may follow {self.title}{' ALL' if self.change.all else ''}")
-        mistaken = self.cursor.wrong(f"'{text}' has no place in {self.title}", like=words)
+        mistaken = self.cursor.wrong(f"{self.title} does not take '{text}'", like=words)
         spread = "" if mistaken.suggestions else self.cursor.spread()
         if not spread:
             return mistaken
         name = spread.partition("=")[0]
         # The rest of a password whose quotes a shell took is a password, too.
-        said = f"'{MASK}' has no place in {self.title}" if is_secret_name(name) else mistaken.message
+        said = f"{self.title} does not take '{MASK}'" if is_secret_name(name) else mistaken.message
         return self.cursor.wrong(said, hint=in_quotes(f"{self.title.lower()} …", spread))
 
     def _complete(self) -> None:
@@ -324,7 +326,7 @@ class _Reader:
         if form.members and not change.all and "celldisk" not in has_setting:
             raise cursor.wrong(f"{self.title} needs ALL or cellDisk='…'")
         if form.something and not (change.action or change.settings):
-            raise cursor.wrong(f"{self.title} needs to be told what to do")
+            raise cursor.wrong(f"{self.title} is not complete: it does not say what to do")
 
 
 def read_grant(cursor: Cursor, verb: Verb, subject: ObjectType) -> Grant:
@@ -360,7 +362,7 @@ def read_grant(cursor: Cursor, verb: Verb, subject: ObjectType) -> Grant:
     _expect(cursor, recipient)
     grant = replace(grant, recipients=_all_or_names(cursor, "", f"the name of a {recipient.lower()}"))
     if cursor.token is not None:
-        raise cursor.wrong(f"'{cursor.token.text}' has no place in {verb} {subject.name}")
+        raise cursor.wrong(f"{verb} {subject.name} does not take '{cursor.token.text}'")
     return grant
 
 
@@ -377,7 +379,7 @@ def _expect(cursor: Cursor, word: str) -> None:
         return
     if cursor.token is None:
         raise cursor.wrong(f"{word} is missing")
-    raise cursor.wrong(f"'{cursor.token.text}' stands where {word} should", like=(word.lower(),))
+    raise cursor.wrong(f"{word} is needed here, not '{cursor.token.text}'", like=(word.lower(),))
 
 
 def _capitals(words: tuple[str, ...]) -> tuple[str, ...]:

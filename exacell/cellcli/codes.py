@@ -46,13 +46,15 @@ _ALL = (
     _cell(
         6,
         "The allocations of one level of the IORM plan add up to more than 100.",
-        "Lower one of them, or use shares, which need not add up to anything.",
+        "Lower one of them, or use shares, which have no total.",
         "show iorm",
     ),
-    _cell(23, "A share in the IORM plan is no whole number from 1 to 32.", "Give one in that range.", "show iorm"),
+    _cell(
+        23, "A share in the IORM plan is not a whole number from 1 to 32.", "Use a number in that range.", "show iorm"
+    ),
     _cell(
         1504,
-        "CellCLI did not understand the statement: verb, object or clause. Old releases say so to ORDER BY, too.",
+        "CellCLI did not understand the statement: verb, object or clause. Old releases print it for ORDER BY, too.",
         "The mark stands under the first word that was not understood. exacell checks words against the cells' release "
         "before it sends them.",
         "help list griddisk",
@@ -74,27 +76,27 @@ _ALL = (
         "can offline",
     ),
     _cell(
-        1556, "CALIBRATE was asked for while CELLSRV runs.", "It wants an idle cell.", "can offline", confirmed=False
+        1556, "CALIBRATE was asked for while CELLSRV runs.", "It needs an idle cell.", "can offline", confirmed=False
     ),
-    _cell(2026, "LIST METRICCURRENT with ORDER BY wants LIMIT, too.", "Add LIMIT n.", "list metriccurrent limit 10"),
+    _cell(2026, "LIST METRICCURRENT with ORDER BY needs LIMIT, too.", "Add LIMIT n.", "list metriccurrent limit 10"),
     _cell(
         2526,
         "A cell disk is on that LUN already.",
-        "It may hold data of another cell or of before: look before you FORCE.",
+        "It may hold data of another cell, or older data: look at it before you use FORCE.",
         "list celldisk",
     ),
     _cell(
         2559,
-        "MS could not talk to CELLSRV, most often because CELLSRV is down. What only CELLSRV knows can't be told: caches, "
+        "MS could not talk to CELLSRV, most often because CELLSRV is down. What only CELLSRV knows can't be shown: caches, "
         "IORM, and all asm... attributes of grid disks.",
-        "See which service is stopped; online cell starts CELLSRV and brings the grid disks back.",
+        "See which service is stopped; `online cell` starts CELLSRV and brings the grid disks back.",
         "show services",
         confirmed=False,
     ),
     _cell(
         2701,
         "No grid disk was made: the status of its cell disk is not normal.",
-        "See to the disk first.",
+        "Repair the disk first.",
         "list celldisk attributes name, status",
     ),
     _cell(
@@ -105,20 +107,20 @@ _ALL = (
     ),
     _cell(
         2827,
-        "ALTER CELL VALIDATE CONFIGURATION found hardware or firmware that is not as it should be.",
-        "The lines below it name each part with what is required and what was found: see to them, then validate again.",
+        "ALTER CELL VALIDATE CONFIGURATION found hardware or firmware that is not as required.",
+        "The lines below it name each part with what is required and what was found: repair them, then validate again.",
         "show health",
     ),
     _cell(
         4591,
-        "The SERVICELED option of ALTER PHYSICALDISK is gone.",
+        "ALTER PHYSICALDISK has no SERVICELED option any more.",
         "Find the slot, and light the LED of the cell instead.",
         "locate disk FLASH_1_0",
     ),
     _cell(
         2630,
         "MS and CELLSRV have different security keys (cellmskey.ora).",
-        "Restart MS; if that does not help it is a case for support.",
+        "Restart MS; if that does not help, ask Oracle Support.",
         "show services",
         confirmed=False,
     ),
@@ -132,13 +134,13 @@ _ALL = (
     ),
     _ora(
         15018,
-        "A disk group was not created. The lines behind this one say why.",
-        "Read on: the first line is only the envelope.",
+        "A disk group was not created. The lines after this one give the reason.",
+        "Read the next lines: this one has no details.",
         "show asmdisk",
     ),
     _ora(
         15027,
-        "A disk group is not dismounted: somebody uses it.",
+        "A disk group was not dismounted: it is in use.",
         "See which databases are its clients, and stop or move them.",
         "show diskgroup",
         confirmed=False,
@@ -146,18 +148,24 @@ _ALL = (
     _ora(
         15031,
         "The string for disks matches no disk that ASM could use.",
-        "A typing error, a cell that is down, or disks that a group has already.",
+        "Check the spelling, whether a cell is down, and whether a disk group has the disks already.",
         "show asmdisk",
     ),
-    _ora(15032, "An ALTER was not carried out. The lines behind say why.", "Read on.", "show rebalance"),
+    _ora(
+        15032, "An ALTER was not carried out. The lines after this one give the reason.", "Read on.", "show rebalance"
+    ),
     _ora(
         15033,
         "A disk belongs to a disk group that is not mounted.",
-        "Find out whose it is, before anything is forced.",
+        "Find out whose it is before you use FORCE.",
         "show asmdisk",
     ),
     _ora(
-        15039, "A disk group was not dropped. The lines behind say why.", "Read on.", "show diskgroup", confirmed=False
+        15039,
+        "A disk group was not dropped. The lines after this one give the reason.",
+        "Read on.",
+        "show diskgroup",
+        confirmed=False,
     ),
     _ora(
         15041,
@@ -168,8 +176,8 @@ _ALL = (
     ),
     _ora(
         15053,
-        "The disk group has files, so that it is not dropped.",
-        "Move them or delete them; with files a drop is loss of data, and asks for the name.",
+        "The disk group has files, so it was not dropped.",
+        "Move or delete them; a drop with files loses data, and asks for the name.",
         "show diskgroup",
         confirmed=False,
     ),
@@ -189,7 +197,7 @@ _ALL = (
     _ora(
         15073,
         "Another ASM instance has the disk group mounted.",
-        "drop diskgroup dismounts it on the other nodes first.",
+        "`drop diskgroup` dismounts it on the other nodes first.",
         "show diskgroup",
         confirmed=False,
     ),
@@ -316,7 +324,7 @@ _VALUES = {
     ),
     ("GRIDDISK", "asmDeactivationOutcome"): (
         ("Yes", "it can go offline now: the mirrors hold all of its data"),
-        ("other", "the reason why it can't; can offline <cell> says what would change that"),
+        ("other", "the reason why it can't; `can offline <cell>` shows what would change that"),
     ),
     ("GRIDDISK", "cachingPolicy"): (
         ("default", "the flash cache holds its data"),

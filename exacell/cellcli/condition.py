@@ -85,7 +85,7 @@ def parse_condition(text: str) -> Condition:
         cursor = Cursor(tokenize(blanked), end=len(blanked))
         filters = read_filters(cursor, subject)
         if cursor.token is not None:
-            raise cursor.wrong(f"'{cursor.token.text}' is not part of a condition: and joins two of them")
+            raise cursor.wrong(f"'{cursor.token.text}' is not part of a condition; join two conditions with and")
     except StatementError as error:
         error.move(lambda place: place + offset)
         raise
@@ -200,7 +200,7 @@ def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
         ) from error
     if bounded:
         raise StatementError(
-            "every= and for= go with until", start=0, end=len(text), hint=f"wait until {EXAMPLE} every=5s"
+            "every= and for= need until", start=0, end=len(text), hint=f"write `wait until {EXAMPLE} every=5s`"
         )
     return seconds
 
@@ -216,7 +216,7 @@ class _Reader:
             raise cursor.wrong("a check is missing", hint=f"such as: {EXAMPLE}")
         if not word.is_word("ALL", "NO", "SAME"):
             like = ("all", "no", "same")
-            error = cursor.wrong(f"'{word.text}' begins no check: all, no or same", like=like)
+            error = cursor.wrong(f"'{word.text}' can't begin a check; begin with all, no or same", like=like)
             of = find_object(word.text.partition(".")[0])
             hint = f"such as: {EXAMPLE}" if of is None else f"all {self.text}, or no {of.name.lower()} where …"
             raise error if error.suggestions else cursor.wrong(error.message, hint=hint)
@@ -243,7 +243,9 @@ class _Reader:
         if what == "no":
             if dot:
                 raise cursor.wrong(
-                    "no takes an object, not an attribute", at=token, hint=f"no {name} where {attribute or 'status'}=…"
+                    "`no` needs an object, not an attribute",
+                    at=token,
+                    hint=f"no {name} where {attribute or 'status'}=…",
                 )
             return subject, Fact(object=subject.name.lower())
         if not dot:
@@ -275,7 +277,7 @@ class _Reader:
                 raise self.cursor.wrong(error.message, at=token) from error
         if attribute.kind in _NUMBERS:
             if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
-                raise self.cursor.wrong(f"{attribute.name} is a number, and '{text}' is none", at=token)
+                raise self.cursor.wrong(f"{attribute.name} needs a number, not '{text}'", at=token)
             return float(text) if "." in text else int(text)
         return text
 
@@ -299,9 +301,7 @@ class _Reader:
             return
         if what == "same" and token.kind is TokenKind.OPERATOR:
             raise self.cursor.wrong("same compares cells with each other, not with a value", hint=f"such as: {EXAMPLE}")
-        error = self.cursor.wrong(
-            f"'{token.text}' has no place behind the check", like=("where", "and", "every", "for")
-        )
+        error = self.cursor.wrong(f"'{token.text}' can't follow the check", like=("where", "and", "every", "for"))
         if not error.suggestions:
             error.hint = "put a value with blanks in quotes"
         raise error

@@ -200,7 +200,7 @@ def parse(text: str) -> IormPlan:
     plan = IormPlan(directives=tuple(Directive(attributes=tuple(attributes)) for attributes in directives))
     if not plan.directives and text.strip("() \t\r\n"):
         raise ReplyError(
-            f"the IORM plan '{text.strip()}' has no directive", hint="list iormplan detail shows what the cell has"
+            f"the IORM plan '{text.strip()}' has no directive", hint="`list iormplan detail` shows what the cell has"
         )
     return plan
 
@@ -213,7 +213,7 @@ def render(plan: IormPlan) -> str:
 def _unreadable(text: str, token: Token) -> ReplyError:
     return ReplyError(
         f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'",
-        hint="list iormplan detail shows what the cell has",
+        hint="`list iormplan detail` shows what the cell has",
     )
 
 
@@ -282,7 +282,7 @@ def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
     if len(found) > 1:
         raise RefusedError(
             f"the plan has several directives for {wanted.label}: {', '.join(d.label for d in found)}; nothing was sent",
-            hint=f"say which: {', or '.join(ways(found))}",
+            hint=f"name one: {', or '.join(ways(found))}",
         )
     label = quoted(wanted.name)
     if found and not wanted.kind and found[0].identity[2] == PROFILE:

@@ -95,7 +95,7 @@ def over_allocated(plan: IormPlan) -> str:
             total = sum(percent for _, percent in given)
             if total > _WHOLE:
                 whose = ", ".join(f"{name} {percent}" for name, percent in given)
-                return f"level {level} has {total} % allocated ({whose}), {_WHOLE} % is all that there is"
+                return f"level {level} has {total} % allocated ({whose}); the most is {_WHOLE} %"
     return ""
 
 
@@ -111,17 +111,15 @@ def against_rules(new: IormPlan, old: IormPlan) -> str:
         before = held.get(directive.identity)
         level = directive.get("level")
         if level is not None and (before is None or before.get("level") != level) and not re.fullmatch("[1-8]", level):
-            return f"{directive.label}: level is {level}, and 1 to 8 is possible"
+            return f"{directive.label}: level is {level}; it must be 1 to 8"
         shares = share is not None and (before is None or before.get("share") != share)
         divides = [key for key in parts if before is None or before.get(key) is None]
         if shares and not (share and share.isascii() and share.isdecimal() and least <= int(share) <= most):
-            return f"{directive.label}: share is {share}, and a whole number from {least} to {most} is possible (CELL-00023)"
+            return f"{directive.label}: share is {share}; it must be a whole number from {least} to {most} (CELL-00023)"
         if share is not None and parts and (shares or divides):
             return f"{directive.label}: share and {' and '.join(parts)} exclude each other"
         if shares and new.by_allocation:
-            return (
-                f"{directive.label} has a share, and the plan divides by level and allocation: a plan does one of both"
-            )
+            return f"{directive.label} has a share, but the plan uses level and allocation; a plan can use only one of the two"
         if divides and new.by_share:
             return (
                 f"{directive.label} has {' and '.join(parts)}, and the plan divides by share: a plan does one of both"
@@ -169,9 +167,7 @@ def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
     """
     own = find(plan, wanted)
     if own is None:
-        raise RefusedError(
-            f"the plan has no directive for {wanted.label}", hint="show iorm tells for which there is one"
-        )
+        raise RefusedError(f"the plan has no directive for {wanted.label}", hint="`show iorm` lists those that it has")
     return IormPlan(directives=tuple(found for found in plan.directives if found is not own))
 
 
@@ -220,7 +216,7 @@ def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str 
             raise RefusedError(
                 f"{db} has no directive of its own: it shares {attribute.name}={attribute.value} with all databases"
                 " that have none, and its part of that is not known",
-                hint=f"say how much it gets: set iorm db={db} {attribute.name}=…",
+                hint=f"name its part: `set iorm db={db} {attribute.name}=…`",
             )
         if attribute.key in ALLOCATION:
             continue
@@ -229,7 +225,7 @@ def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str 
         raise RefusedError(
             f"{db} has no directive of its own: in this allocation plan it would leave OTHER, whose allocation would"
             " have to be split",
-            hint=f"say what it gets: set iorm db={db} level=… allocation=…",
+            hint=f"name its part: `set iorm db={db} level=… allocation=…`",
         )
     if plan.by_share and "share" not in given and "share" not in gets:
         own.append(DirectiveAttribute(name="share", value="1"))
@@ -261,11 +257,11 @@ def _check(attribute: str, value: str | None) -> None:
     if value is None:
         return
     if key in _WORDS and value.lower() not in _WORDS[key]:
-        raise StatementError(f"{attribute}={value} is not possible: it is {' or '.join(_WORDS[key])}")
+        raise StatementError(f"{attribute}={value} is not possible; it can be {' or '.join(_WORDS[key])}")
     if key in _RANGES:
         low, high = _RANGES[key]
         if not (value.isascii() and value.isdigit()) or not low <= int(value) <= high:
-            raise StatementError(f"{attribute}={value} is not possible: it is a whole number from {low} to {high}")
+            raise StatementError(f"{attribute}={value} is not possible; it must be a whole number from {low} to {high}")
     if key in QUOTAS:
         try:
             size = parse_size(value)
@@ -279,7 +275,7 @@ def _check_plan(plan: IormPlan, settings: Mapping[str, str | None]) -> IormPlan:
     """Return ``plan`` when the words that are set exclude none that stand beside them."""
     given = {attribute.lower() for attribute, value in settings.items() if value is not None}
     if (given & {"share"} and plan.by_allocation) or (given & set(ALLOCATION) and plan.by_share):
-        raise StatementError("share and level/allocation cannot stand in one plan", hint="reset the plan first")
+        raise StatementError("a plan can't have both share and level/allocation", hint="reset the plan first")
     for directive in plan.directives:
         for cache in CACHES:
             parts = [

@@ -122,7 +122,7 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
         )
     if not subject.list_name:
         raise cursor.wrong(
-            f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)
+            f"LIST {subject.name} takes no name, and '{token.value}' is not a clause", like=_spelled(clauses)
         )
     return cursor.names(f"the name of a {subject.name}") if subject.list_names else (cursor.advance(),)
 
@@ -138,16 +138,16 @@ def _no_clause(
         )
     if names and names[-1].is_word("LIKE") and subject.list_filter:
         pattern = f"LIST {subject.name} WHERE name LIKE {token.text}"
-        return cursor.wrong("LIKE stands only in a condition behind WHERE", at=names[-1], hint=pattern)
+        return cursor.wrong("LIKE is only allowed in a condition after WHERE", at=names[-1], hint=pattern)
     if names and names[-1].end < token.start:
         mistaken = cursor.wrong(
-            f"'{names[-1].value}' begins no clause, and after the name of a {subject.name} only a clause may follow",
+            f"'{names[-1].value}' is not a clause; only a clause may follow the name of a {subject.name}",
             at=names[-1],
             like=_spelled(clauses),
         )
         if mistaken.suggestions:
             return mistaken
-    mistaken = cursor.wrong(f"'{token.value}' begins no clause of LIST {subject.name}", like=_spelled(clauses))
+    mistaken = cursor.wrong(f"'{token.value}' is not a clause of LIST {subject.name}", like=_spelled(clauses))
     spread = "" if mistaken.suggestions else cursor.spread("AND", *clauses)
     if not spread:
         return mistaken
@@ -161,9 +161,7 @@ def in_quotes(begins: str, spread: str) -> str:
         begins: what stands before it, or how the statement begins.
         spread: see :meth:`Cursor.spread`.
     """
-    return (
-        f'a value of several words stands in quotes: {spread}; in a shell quote the whole: exacell "{begins} {spread}"'
-    )
+    return f'put a value of several words in quotes: {spread}; in a shell quote the whole: exacell "{begins} {spread}"'
 
 
 def _spelled(clauses: Sequence[str]) -> list[str]:
@@ -177,7 +175,7 @@ def _where(cursor: Cursor, subject: ObjectType, statement: List) -> List:
 def _filter(cursor: Cursor, subject: ObjectType) -> Filter:
     token = cursor.token
     if token is not None and token.kind is TokenKind.OPEN:
-        raise cursor.wrong("CellCLI knows no parentheses in WHERE: filters are joined with AND only")
+        raise cursor.wrong("CellCLI has no parentheses in WHERE: filters are joined with AND only")
     attribute = read_attribute(cursor, subject)
     negated, operator = _operator(cursor, attribute)
     token = cursor.token
@@ -219,7 +217,7 @@ def _operator(cursor: Cursor, attribute: str) -> tuple[bool, Operator]:
 def _no_such_comparison(cursor: Cursor, first: Token, last: Token) -> StatementError:
     sign = first.text[0]
     return cursor.wrong(
-        f"CellCLI knows no {sign}=: filters compare with =, !=, >, <, LIKE or NOT LIKE",
+        f"CellCLI has no {sign}=: filters compare with =, !=, >, <, LIKE or NOT LIKE",
         at=first,
         through=last,
         hint=f"use NOT {'<' if sign == '>' else '>'}",

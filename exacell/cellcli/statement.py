@@ -198,9 +198,7 @@ def _quoted(text: str, preferred: str) -> str:
     for quote in (preferred, other):
         if quote not in text:
             return f"{quote}{text}{quote}"
-    raise StatementError(
-        f"{text} has both kinds of quotes, for which CellCLI has no spelling", hint="use one kind only"
-    )
+    raise StatementError(f"{text} has both kinds of quotes, which CellCLI can't express", hint="use one kind only")
 
 
 __all__ = [
@@ -253,10 +251,10 @@ def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement
         if token.kind is TokenKind.SEMICOLON:
             if index + 1 < len(tokens):
                 raise StatementError(
-                    "one statement is expected here, and another follows the ;",
+                    "only one statement is allowed here, but another follows the ;",
                     start=tokens[index + 1].start,
                     end=tokens[-1].end,
-                    hint="give them one after the other, each on its own line",
+                    hint="type each on a line of its own",
                 )
             tokens, end = tokens[:index], token.start
     return _parse(Cursor(tokens, end=end))

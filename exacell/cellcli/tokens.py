@@ -275,7 +275,7 @@ class Cursor:
         if token is None:
             raise self.wrong(f"{what} is missing")
         if token.kind not in (TokenKind.WORD, TokenKind.STRING):
-            raise self.wrong(f"'{token.text}' stands where {what} should")
+            raise self.wrong(f"{what} is needed here, not '{token.text}'")
         self._index += 1
         return token
 
@@ -336,7 +336,7 @@ class Cursor:
                 # The rest of a password whose quotes a shell took is a password, too.
                 secret = isinstance(last, Setting) and is_secret_name(last.attribute)
                 text = MASK if secret else self.token.text
-                raise self.wrong(f"'{text}' stands where a comma or ) should")
+                raise self.wrong(f"a comma or ) is needed here, not '{text}'")
 
     def _unclosed(self, opened: Token) -> StatementError:
         return self.wrong("the parenthesis is not closed", at=opened, hint="close it with )")

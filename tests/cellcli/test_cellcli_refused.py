@@ -93,7 +93,7 @@ def test_a_value_whose_quotes_are_gone_is_named(statement: str, whole: str) -> N
         parse(statement)
     spread = re.split(r" where | … ", whole)[1]
     assert told.value.hint == (
-        f'a value of several words stands in quotes: {spread}; in a shell quote the whole: exacell "{whole}"'
+        f'put a value of several words in quotes: {spread}; in a shell quote the whole: exacell "{whole}"'
     )
     read = parse(whole.replace("…", "").replace("griddisk  comment", "griddisk all harddisk prefix=p, comment"))
     values = (

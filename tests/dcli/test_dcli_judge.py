@@ -160,7 +160,7 @@ def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:
     )
     with pytest.raises(RefusedError, match=said) as caught:
         judged(group(facts=facts, production=True), "drop flashcache")
-    assert caught.value.hint == "typed in exacell it goes upon a look by its own CellCLI: drop flashcache"
+    assert caught.value.hint == "type it in exacell, which checks and sends with one CellCLI: `drop flashcache`"
     assert judged(group(facts=facts, production=True), "alter cell comment=x").wide == ()
     assert judged(group(facts=facts), "drop flashcache").wide == ("drop flashcache",)
     assert judged(group(facts=facts, production=True), "drop flashcache", paired=True).wide == ()
@@ -236,20 +236,20 @@ SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
         "PMEM cache is normal",
     ),
     (cached(status=FLUSHED, **PMEM), ("drop pmemcache", "drop flashcache"), ""),
-    (cached("writethrough"), ("create flashlog all", "drop flashlog"), "behind a CREATE FLASHLOG in the same text"),
+    (cached("writethrough"), ("create flashlog all", "drop flashlog"), "after a CREATE FLASHLOG in the same text"),
     (cached("writethrough"), ("create flashlog all", "create flashlog all"), ""),
     (
         cached("writethrough"),
         ("create flashlog all", "grant role x to user y", "drop flashlog"),
-        "behind a CREATE FLASHLOG",
+        "after a CREATE FLASHLOG",
     ),
     (cached("writethrough"), ("drop flashlog", "create flashlog all"), ""),
     (cached("writethrough", cell_disks=(X,)), ("create flashlog all", "drop celldisk x"), "contents are lost"),
     (cached("writethrough"), ("create celldisk x lun=0_0", "drop celldisk x"), ""),
-    (cached("writethrough"), ("import celldisk all", "drop celldisk x"), "behind an IMPORT CELLDISK"),
-    (cached("writethrough"), ("import celldisk all", "drop griddisk all prefix=p"), "behind an IMPORT CELLDISK"),
+    (cached("writethrough"), ("import celldisk all", "drop celldisk x"), "after an IMPORT CELLDISK"),
+    (cached("writethrough"), ("import celldisk all", "drop griddisk all prefix=p"), "after an IMPORT CELLDISK"),
     (cached("writethrough"), ("import celldisk all", "drop flashcache"), ""),
-    (cached("writethrough"), ("import celldisk all", "alter cell comment=x", "drop celldisk x"), "behind an IMPORT"),
+    (cached("writethrough"), ("import celldisk all", "alter cell comment=x", "drop celldisk x"), "after an IMPORT"),
     (cached("writethrough", cell_disks=(X,)), ("import celldisk all", "alter celldisk x comment=y"), ""),
     (cached("writethrough"), ("alter griddisk all active",), ""),
     (cached("writethrough"), ("create flashlog all", "drop flashcache"), ""),

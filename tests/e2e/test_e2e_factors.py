@@ -90,7 +90,7 @@ REFUSED = [
     ("factor=iorm:flashcache db=SPOT levels=on,on", "give two to 6 different levels"),
     ("factor=iorm:flashcache levels=on,off", "db= is needed"),
     ("factor=iorm:flashcache db=SPOT levels=on,off on=@db", "on= is needed: the hosts whose setting is switched"),
-    ("factor=iorm:flashcache db=SPOT levels=on,maybe", "flashCache=maybe is not possible: it is on or off"),
+    ("factor=iorm:flashcache db=SPOT levels=on,maybe", "flashCache=maybe is not possible; it can be on or off"),
     ("factor=setting:/proc/sys/vm/swappiness levels=1,2", "on= is needed: the hosts whose setting is switched"),
     ("factor=setting:/proc/sys/vm/swappiness levels=1,2 on=@db", "measure=fio needs workload="),
     ("factor=parameter:processes db=SPOT levels=1,2", "exacell sets only parameters that affect nothing but speed"),

@@ -127,7 +127,7 @@ def test_values_that_need_words_have_them() -> None:
     """help attribute says what each value of an enumeration means, and that a hidden attribute must be named."""
     text = " ".join("\n".join(page(["attribute", "griddisk", "asmModeStatus"])).split())
     assert "SYNCING it comes back: ASM copies what was written meanwhile" in text
-    assert "name it behind ATTRIBUTES" in text
+    assert "name it after ATTRIBUTES" in text
 
 
 def test_pages_of_changes_are_short() -> None:

@@ -43,7 +43,7 @@ from tests.support.every import every
         ("./mine.exa", "'./mine.exa' is not a statement; `run ./mine.exa` runs this recipe, `plan run ./mine.exa` shows"),
         ("mine.EXA", "`run mine.EXA` runs this recipe"),
         ("check cell.rsStatus = running", "; all cell.rsStatus = running, or no cell where …"),
-        ("check sell.rsStatus = running", "'sell.rsStatus' begins no check: all, no or same; such as: all"),
+        ("check sell.rsStatus = running", "'sell.rsStatus' can't begin a check; begin with all, no or same; such as: all"),
         ("flsh flashcache", "did you mean flush"),
         ("lst cell", "did you mean list"),
         ("why CELL-02559", "type: help CELL-02559"),

@@ -49,7 +49,7 @@ def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path
     [
         (
             ("compare", "nosuch", "awr-11.txt"),
-            "nosuch is not the name of an import, a file, a run's result, a snapshot, an experiment or a set of trace files",
+            "nosuch names no import, file, run's result, snapshot, experiment or set of trace files",
         ),
         (("compare", "awr-11.txt", "fio-mixed.json"), "they measure different things"),
         (("import", "nosuch.json"), "nosuch.json: No such file or directory"),

@@ -116,17 +116,17 @@ def test_no_level_gives_more_than_there_is(directives: str, said: str) -> None:
 
 
 RULES = {
-    "(name=A,share=0)": "A: share is 0, and a whole number from 1 to 32",
+    "(name=A,share=0)": "A: share is 0; it must be a whole number from 1 to 32",
     "(name=A,share=1)": "",
     "(name=A,share=32)": "",
     "(name=A,share=33)": "A: share is 33",
     "(name=A,share=-1)": "A: share is -1",
     "(name=A,share=many)": "A: share is many",
     "(name=A,share=8,level=1,allocation=10)": "A: share and level and allocation exclude each other",
-    "(name=A,share=8),(name=B,level=1,allocation=10)": "A has a share, and the plan divides by level",
+    "(name=A,share=8),(name=B,level=1,allocation=10)": "A has a share, but the plan uses level",
     "(name=B,level=1,allocation=10),(name=A,share=8)": "B has level and allocation, and the plan divides by share",
-    "(name=B,level=0,allocation=10)": "B: level is 0, and 1 to 8",
-    "(name=B,level=9,allocation=10)": "B: level is 9, and 1 to 8",
+    "(name=B,level=0,allocation=10)": "B: level is 0; it must be 1 to 8",
+    "(name=B,level=9,allocation=10)": "B: level is 9; it must be 1 to 8",
     "(name=B,level=8,allocation=10)": "",
     "(name=OTHER,level=1,allocation=10),(name=DEFAULT,flashcache=off)": "",
     "(name=other,share=1),(name=A,share=2)": "",

@@ -162,8 +162,8 @@ def test_set_to_what_is_there_sends_nothing(db: str, words: dict[str, str]) -> N
     ("db", "words", "message"),
     [
         ("SPOT", {"shar": "4"}, "'shar' is not an attribute of a dbplan directive"),
-        ("SPOT", {"share": "99"}, "share=99 is not possible: it is a whole number from 1 to 32"),
-        ("SPOT", {"level": "1", "allocation": "50"}, "cannot stand in one plan"),
+        ("SPOT", {"share": "99"}, "share=99 is not possible; it must be a whole number from 1 to 32"),
+        ("SPOT", {"level": "1", "allocation": "50"}, "can't have both share and level/allocation"),
         ("SPTO", {"share": "4"}, "no cell knows a database SPTO"),
     ],
 )

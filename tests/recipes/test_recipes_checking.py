@@ -85,23 +85,23 @@ def test_same_compares_only_the_rows_that_count() -> None:
 
 @every(
     [
-        ("most flashcache.status = normal", "'most' begins no check: all, no or same", "most"),
+        ("most flashcache.status = normal", "'most' can't begin a check; begin with all, no or same", "most"),
         ("", "a check is missing", ""),
         ("all flashcache", "an attribute is missing", "flashcache"),
         ("all flashcache.status", "a comparison is missing after status", ""),
         ("all flashcache.status ~ 5", "a comparison is missing after status", "~"),
-        ("all flashcache.status = normal - flushed", "'-' has no place behind the check", "-"),
-        ("all flashcache.status = normal every", "'every' has no place behind the check", "every"),
+        ("all flashcache.status = normal - flushed", "'-' can't follow the check", "-"),
+        ("all flashcache.status = normal every", "'every' can't follow the check", "every"),
         ("same flashcache.status = normal", "same compares cells with each other", "="),
         ("all flashcache.color = red", "'color' is not an attribute of FLASHCACHE", "color"),
         ("all coffee.status = hot", "LIST has no object 'coffee'", "coffee"),
         ("no coffee", "LIST has no object 'coffee'", "coffee"),
-        ("no griddisk.name", "no takes an object", "griddisk.name"),
+        ("no griddisk.name", "`no` needs an object", "griddisk.name"),
         ("no griddisk where OFFLINE", "'OFFLINE' is not an attribute of GRIDDISK", "OFFLINE"),
         ("no griddisk where asmModeStaus=OFFLINE", "'asmModeStaus' is not an attribute of GRIDDISK", "asmModeStaus"),
         ("same flashcache.size, griddisk.size where effectiveCacheSize > 1G", "not an attribute of GRIDDISK", "where"),
         ("all flashcache.size = big", "'big' is not a size", "big"),
-        ("all griddisk.errorCount = none", "errorCount is a number, and 'none' is none", "none"),
+        ("all griddisk.errorCount = none", "errorCount needs a number, not 'none'", "none"),
         ("all flashcache.status = 'normal", "has no closing '", "'normal"),
     ]
 )
@@ -120,7 +120,7 @@ def test_what_a_wait_is_for() -> None:
     for text, bounded, said in (
         ("soon", False, "is not a duration"),
         ("unitl all flashcache.status = normal", False, "is not a duration"),
-        ("90s", True, "every= and for= go with until"),
+        ("90s", True, "every= and for= need until"),
         ("until", False, "a check is missing"),
     ):
         with pytest.raises(StatementError, match=said):

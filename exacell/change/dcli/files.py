@@ -53,7 +53,7 @@ def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
         sources = tuple(path for word in options.files for path in _files(word))
     if not sources:
         if options.destination:
-            raise usage_error("-d is the destination of -f or -x, and neither was given")
+            raise usage_error("-d needs -f or -x: it is their destination")
         return None
     destination = _expanded(options.destination)
     directory = destination if destination.endswith("/") else ""
@@ -101,12 +101,12 @@ def make_directory(directory: str) -> str:
 def _program(word: str) -> Path:
     found = _files(word)
     if len(found) != 1:
-        raise environment_error(f"-x {word} names {len(found)} files: one is run")
+        raise environment_error(f"-x {word} names {len(found)} files; it must name one")
     mode = found[0].stat().st_mode
     if not stat.S_ISREG(mode):
         raise environment_error(f"-x {word} is not a regular file")
     if not mode & stat.S_IXUSR:
-        raise environment_error(f"-x {word} may not be executed by its owner: chmod u+x {word}")
+        raise environment_error(f"-x {word} is not executable: type `chmod u+x {word}`")
     return found[0]
 
 

@@ -14,11 +14,11 @@ DCLI_OPTIONS: tuple[Flag, ...] = (
     Flag(name="--help", short="-h", help="this page"),
     Flag(name="--hidestderr", help="drop the standard error of the command"),
     Flag(name="-k", help="put your public key on the targets first"),
-    Flag(name="--key-with-one-password", help="as -k, on all targets at a time; exacell asks for no password"),
+    Flag(name="--key-with-one-password", help="like -k, on all targets at once; exacell asks for no password"),
     Flag(name="-l", help="log in as USER (celladmin)", value=Kind.TEXT, words=("celladmin", "cellmonitor", "root")),
     Flag(name="--live", help="print lines as they arrive"),
-    Flag(name="--maxlines", help="give up a target behind N lines (100000)", value=Kind.INT),
-    Flag(name="-n", help="name the targets that did well, print the others"),
+    Flag(name="--maxlines", help="stop a target's output after N lines (100000)", value=Kind.INT),
+    Flag(name="-n", help="list the targets that succeeded, print the others"),
     Flag(name="--preserve-spaces", help="keep leading blanks of lines"),
     Flag(name="--prompt", help="accepted; exacell never asks for passwords or host keys"),
     Flag(name="-r", help="name the targets with matching lines, print the other lines", value=Kind.TEXT),
@@ -30,7 +30,7 @@ DCLI_OPTIONS: tuple[Flag, ...] = (
     Flag(name="-t", help="list the targets"),
     Flag(name="--timeout", help="limit for the command on each target", value=Kind.NUMBER),
     Flag(name="--unkey", help="take your public key off the targets at the end"),
-    Flag(name="-v", help="tell what is done, on standard output"),
+    Flag(name="-v", help="print what is done, on standard output"),
     Flag(name="--version", help="say the version"),
     Flag(
         name="--vmstat", help="vmstat of all targets side by side: interval and count, as for vmstat", value=Kind.TEXT

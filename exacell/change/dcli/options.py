@@ -307,7 +307,7 @@ def _read(option: str, text: str | None, *, scp: bool) -> SshOptions:
     except ValueError as error:
         raise usage_error(f"{option} '{text}' can't be cut into words: {error}") from error
     if any(not word.isprintable() for word in words):
-        raise usage_error(f"{option}: an option holds a line's end or another sign that can't be printed")
+        raise usage_error(f"{option}: it has a line end or another character that can't be printed")
     found = _Sorted(scp)
     while words:
         word = words.pop(0)

@@ -222,7 +222,7 @@ def read_watch(text: str) -> Watch:
     words = text.split()
     strange = next((word for word in words if not all(char.isalnum() or char in "-_./=," for char in word)), None)
     if strange is not None:
-        raise usage_error(f"--vmstat takes vmstat's options, and '{strange}' is none")
+        raise usage_error(f"--vmstat: '{strange}' is not an option of vmstat")
     numbers = [word for word in words if word.isdigit()]
     others = [word for word in words if not word.isdigit()]
     if any(word in _NOT_PERIODIC for word in others) or len(numbers) > 2 or any(int(number) <= 0 for number in numbers):

@@ -90,7 +90,7 @@ def run_dcli(session: Session, services: Services, request: Request, argv: Seque
     """
     if request.origin.startswith("resume "):
         # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
-        note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
+        note = f"dcli is not repeated: look at what it has done, then type it again: {call.text}"
         return Result(notes=[note])
     shown = str(call.flags.get("format") or session.settings.format)
     run = _Run(session=session, services=services, request=request, call=call, printing=shown in _PRINTED)
@@ -163,7 +163,7 @@ class _Run:
                 if self.delivery is not None:
                     refuse_uploads(able, self._text[:60])
                 if options.live and not able.streaming:
-                    self.services.console.say(f"--live: over {able.name} lines come when their target has ended")
+                    self.services.console.say(f"--live: with {able.name} a target's lines come when it has ended")
             judged = [
                 (g, judge(g, findings, self.call, serial=self.options.in_turn, flags=flags, paired=bool(self._change)))
                 for g in groups

@@ -48,14 +48,14 @@ def plans_in_order(
         statement = found.statement
         if logged and _named(statement) == ("DROP", "FLASHLOG"):
             raise RefusedError(
-                f"{found.text}: behind a CREATE FLASHLOG in the same text nothing can prove that its redo is saved; nothing "
+                f"{found.text}: after a CREATE FLASHLOG in the same text exacell can't check that its redo is saved; nothing "
                 "was sent",
                 hint="run the lines up to it first, then DROP FLASHLOG by itself",
             )
         logged = logged or _named(statement) == ("CREATE", "FLASHLOG")
         if imported and statement.verb == "DROP" and statement.object in ("CELLDISK", "GRIDDISK"):
             raise RefusedError(
-                f"{found.text}: behind an IMPORT CELLDISK in the same text nothing tells what the disks hold; nothing was sent",
+                f"{found.text}: after an IMPORT CELLDISK in the same text exacell can't know what disks hold; nothing was sent",
                 hint="run the lines up to it first, then this one by itself",
             )
         imported = imported or _named(statement) == ("IMPORT", "CELLDISK")
@@ -84,7 +84,7 @@ def _refuse_together(plan: Plan) -> None:
         raise RefusedError(
             f"{plan.statement}: it would take disks of {fold(away)} offline together; each cell is a failure group; nothing "
             "was sent",
-            hint=f"typed in exacell it goes one cell at a time, a gate before each: {plan.statement}",
+            hint=f"type it in exacell, which restarts one cell at a time with a gate before each: `{plan.statement}`",
         )
 
 

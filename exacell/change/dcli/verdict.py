@@ -72,7 +72,7 @@ def refuse_wide(rack: str, statement: str) -> RefusedError:
     """Return the refusal of a production rack."""
     return RefusedError(
         f"rack {rack} is a production rack, and {why_wide(statement)}; nothing was sent",
-        hint=f"typed in exacell it goes upon a look by its own CellCLI: {statement}",
+        hint=f"type it in exacell, which checks and sends with one CellCLI: `{statement}`",
     )
 
 

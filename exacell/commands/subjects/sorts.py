@@ -84,6 +84,6 @@ def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
     titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
     for name, found in titles.items():
         if not found:
-            return f"{name} is not the name of an import, a file, a run's result, a snapshot, an experiment or a set of trace files"
+            return f"{name} names no import, file, run's result, snapshot, experiment or set of trace files"
     said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
     return f"only things of one kind can be compared: {said}"
