@@ -62,7 +62,8 @@ def figures(tally: Tally, given: argparse.Namespace, *, forms: bool) -> list[str
             f"each of {len(FORMS)} forms in at least {min(tally.forms[name] for name in FORMS):,} of the reads; "
             f"refused whole: {refusals}"
         )
-        rows = [f"| {name} | {tally.forms[name]:,} |" for name in sorted(FORMS)]
+        names = {name: name.replace("|", "\\|") for name in sorted(FORMS)}
+        rows = [f"| {told} | {tally.forms[name]:,} |" for name, told in names.items()]
     else:
         found += (
             f"all {len(tally.productions)} productions of the language and all {len(tally.rows)} rows of the table are among "

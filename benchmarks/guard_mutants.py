@@ -447,7 +447,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "core/belonging.py": (("owner_of", "comparable"), ("tests/core/test_core_belonging.py",)),
     "session/recognition.py": ((), ("tests/change/test_change_production.py",)),
     "opaque/here.py": ((), ("tests/change/test_doors.py",)),
-    "change/here.py": ((), ("tests/change/test_doors.py",)),
+    "change/here.py": ((), ("tests/change/test_doors.py", "tests/change/test_change_production.py")),
     "change/dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
     "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),

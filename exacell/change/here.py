@@ -51,16 +51,17 @@ def pass_programs(
     """
     if not unread:
         return
-    if held(session, request):
+    stands = held(session, request)
+    if stands:
         refuse_unread(session, services, request, unread, work)
-        if not work.flags.get("dry-run"):
-            journal_accepted(session, services, request, unread, statement=work.statement, flags=work.flags)
-        return
     if work.flags.get("dry-run"):
         return
     try:
         journal_accepted(session, services, request, unread, statement=work.statement, flags=work.flags)
-    except JournalError as error:  # What is typed runs as it would without exacell.
+    except JournalError as error:
+        if stands:
+            raise
+        # What is typed runs as it would without exacell.
         services.console.say(f"this could not be journalled: {error.message}")
 
 

@@ -213,7 +213,7 @@ class Recognition:
             if anew or replace(before, addresses=frozenset()) != now:
                 with_address = self._identity(host, addresses=True).addresses
                 found[host] = replace(now, addresses=with_address or before.addresses)
-            elif now.empty and not before.addresses:
+            elif now.empty:
                 # It was not connected to, and known_hosts has nothing: its address is all there is.
                 silent.append(host)
         found |= {host: Identity(addresses=places) for host, places in self._places(silent).items() if places}

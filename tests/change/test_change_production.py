@@ -683,6 +683,25 @@ def test_what_is_known_already_is_kept_and_looked_up_once(tmp_path: Path) -> Non
     assert looked.count("exa1cel02") == 1
 
 
+def test_a_host_whose_address_is_known_is_not_looked_up_again(tmp_path: Path) -> None:
+    """A host that shows nothing of itself is looked up once, however often it is used and in whatever session."""
+    for first in (True, False):
+        desk = on_prod(tmp_path, {"exa1cel01": identity("PK1", "PI1"), "exa1cel02": identity("", "", "10.0.0.2:22")})
+        looked: list[str] = []
+        shows = desk.transport.shows
+
+        def noted(target: str, *, addresses: bool = False, looked: list[str] = looked, shows: Any = shows) -> Identity:
+            looked.extend([target] if addresses else [])
+            return shows(target, addresses=addresses)  # type: ignore[no-any-return]
+
+        desk.transport.shows = noted  # type: ignore[method-assign]
+        desk.say("on exa1cel02 sh uptime")
+        desk.say("on exa1cel01,exa1cel02 list cell")
+        desk.services.close()
+        assert looked.count("exa1cel02") == first
+        assert desk.store.identities(["prod"])["prod", "exa1cel02"] == identity("", "", "10.0.0.2:22")
+
+
 def test_a_run_without_a_load_asks_nobody(tmp_path: Path) -> None:
     """No connection is made to find out whose the cells are where no load is to be started for them."""
     folder = tmp_path / "recipes"

@@ -273,7 +273,9 @@ def test_an_option_of_dcli_is_one_line(words: str) -> None:
         read_ssh_options(words, None)
 
 
-@pytest.mark.parametrize(("on", "why"), [("monitor", "-m was given:"), ("production", "rack r is a production rack:")])
+@pytest.mark.parametrize(
+    ("on", "why"), [("monitor", "since -m was given,"), ("production", "since rack r is a production rack,")]
+)
 def test_a_file_that_stays_is_told_with_the_reason(on: str, why: str, tmp_path: Path) -> None:
     """Who may not replace a file is told what forbids it, -m or the rack, and no other reason."""
     door = Door(tmp_path, "typed", on)

@@ -15,6 +15,7 @@ from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
+from exacell.measure.experiments.power import analytic, detectable
 from exacell.measure.experiments.record import Design, Pause, from_json, to_json
 from exacell.measure.experiments.said import (
     MEASURES,
@@ -25,8 +26,9 @@ from exacell.measure.experiments.said import (
     time_left,
     verdict_rows,
 )
-from exacell.measure.experiments.schedule import ORDERS
+from exacell.measure.experiments.schedule import ORDERS, fewest
 from exacell.plan.dbchange import read_change
+from tests.support.every import every
 from tests.support.trials import DESIGN, EMPTY, PASSPORT, cells, measured
 
 
@@ -102,6 +104,22 @@ def test_the_schedule_tells_all_that_will_happen() -> None:
     few = schedule_lines(replace(EMPTY, design=replace(DESIGN, blocks=5)), None, "")
     assert any("nothing: a verdict needs 6 blocks" in line for line in few)
     assert "6 blocks detect" in same_line(measured(530, 500))
+
+
+@every([(blocks, order) for order in ORDERS for blocks in range(fewest(order), 61)])
+def test_a_design_that_finds_much_less_than_a_t_test_says_what_finds_more(blocks: int, order: str) -> None:
+    """Either so many blocks find what is at most 1.2 times what a paired t test of as many finds, or the schedule names the
+    blocks and the order that do."""
+    lines = schedule_lines(replace(EMPTY, design=replace(DESIGN, blocks=blocks, order=order)), 1.0, "e0")
+    (line,) = (line for line in lines if "four times out of five" in line)
+    more = re.search(r"; ([0-9]+) blocks in order random find ([0-9.]+) %$", line)
+    if detectable(blocks, order) <= 1.2 * analytic(blocks):
+        assert more is None, line
+        return
+    assert more is not None, line
+    better = int(more[1])
+    assert detectable(better, "random") <= 1.2 * analytic(better) and better - blocks in (0, 1)
+    assert float(more[2]) == pytest.approx(detectable(better, "random"), rel=0.06)
 
 
 def test_what_is_declared_is_what_there_is() -> None:

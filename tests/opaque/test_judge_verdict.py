@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from exacell.opaque.shell import read_shell
@@ -46,6 +48,15 @@ def test_zsh_has_to_start_what_finds_something() -> None:
     assert _why("ls /etc/*.log", _run("zsh"))
     assert _why("ls /usr/*", _run("zsh"))
     assert _why("ls /etc/hosts", _run("zsh"))
+
+
+def test_zsh_may_say_that_nothing_matches_on_either_stream() -> None:
+    """In a folder whose names are not known zsh's own word counts, on its errors and, as a text is sent, on its output."""
+    text = "ls /usr/x*"
+    said = _run("zsh")
+    assert _why(text, said)
+    assert not _why(text, replace(said, said="zsh:1: no matches found: /usr/x*\n"))
+    assert not _why(text, replace(said, printed=b"zsh:1: no matches found: /usr/x*\n"))
 
 
 def test_folders_of_the_machine_are_compared_name_by_name() -> None:

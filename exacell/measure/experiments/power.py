@@ -54,6 +54,20 @@ def detectable(blocks: int, order: str) -> float:
     return findable(coins) * apart
 
 
+FAR = 1.2
+"""A design finds much less than a paired t test of as many blocks if its difference is more than this many times as large."""
+
+
+def finds_more(blocks: int, order: str) -> tuple[int, str] | None:
+    """Return the blocks and the order to take in place of these, where these find much less than a t test would: as many in
+    random order, or the next number of them; None where they find enough. There must be enough blocks for a verdict.
+    """
+    if detectable(blocks, order) <= FAR * analytic(blocks):
+        return None
+    more = next(n for n in range(blocks, blocks + 10) if detectable(n, "random") <= FAR * analytic(n))
+    return more, "random"
+
+
 _BY_COINS, _BY_MANY = {6: 1.19, 7: 1.08}, 1.07
 """By how much the permutation test needs more than a t test at the same p, by coins: with 6 of them all must point one way.
 ``benchmarks/verdicts.py`` holds it to that."""

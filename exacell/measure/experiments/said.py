@@ -9,7 +9,7 @@ from typing import Any
 
 from exacell.core.units import counted, format_duration, parse_duration
 from exacell.measure.experiments.fairness import in_run
-from exacell.measure.experiments.power import detectable
+from exacell.measure.experiments.power import detectable, finds_more
 from exacell.measure.experiments.record import Design, Experiment, block_runs
 from exacell.measure.experiments.schedule import fewest, least_p, tossed
 from exacell.measure.experiments.tail import beside_the_mean, hit_sentences, outlier_sentences, outliers, size_sentences
@@ -106,7 +106,14 @@ def _can_detect(d: Design, spread: float | None, spread_of: str) -> str:
     where = f"spread by {assumed:.2g} %" + (
         f", as in {spread_of}" if spread is not None else " (the A/A stretch shows how far)"
     )
-    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}; {least}"
+    better = finds_more(d.blocks, d.order)
+    instead = ""
+    if better is not None:
+        less = percent(detectable(*better) * log1p(assumed / 100))
+        instead = f"; {better[0]} blocks in order {better[1]} find {less:.2g} %"
+    return (
+        f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}; {least}{instead}"
+    )
 
 
 def _needed(d: Design, what: str = "") -> str:

@@ -128,7 +128,8 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
         return
     skips = "||" in text or ("&&" in text and not all_well)
     nothing = any(_finds_nothing(command, folders) for p in reading.pipelines for command in p)
-    stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
+    told = "no matches found: " in run.said or _NO_MATCHES.search(run.printed) is not None
+    stops = run.shell == "zsh" and (nothing or told)
     yield from _taken_otherwise(reading.pipelines, run.started, folders, skips=skips, stops=stops)
     if not _printed(reading.pipelines, run, some=skips or stops or bool(_GOES_AWAY.search(text)), traced=traced):
         yield "something else was printed than was read"
