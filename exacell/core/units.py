@@ -12,6 +12,7 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 
 from exacell.core.errors import UnitError
+from exacell.core.patterns import pattern
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -25,8 +26,8 @@ FLASH_CELLDISK_RESERVE = 48 * MIB
 """Bytes that every flash cell disk keeps for itself. Source: cellcli.md 6.4 (inferred from X2, X3 and X4)."""
 
 _SUFFIX = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
-_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
+_SIZE = pattern(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_DURATION_PART = pattern(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
