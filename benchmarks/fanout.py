@@ -159,10 +159,12 @@ class Bench:
         }
         rack = self._rack(count)
         shell = [str(Path(self.python).parent / "exacell"), "-r", rack, "-o"]
+        if "exacell" in clients:  # -g finds the rack of these cells, and so its holder.
+            clients["exacell"] = ["env", "EXACELL_HOLD=off", *clients["exacell"]]
         clients["exacell, held"] = [*shell, "raw", "-e", STATEMENT]
         if before is not None:
             tree = Path(installed(self.lab.folder / f"venv-{before.name}", before))
-            clients["exacell, tree before"] = [str(tree.parent / "exacell"), *clients["exacell"][1:]]
+            clients["exacell, tree before"] = [str(tree.parent / "exacell"), *self._cold_clients(count)["exacell"][1:]]
         if "pdsh" in clients:
             control = f"-o ControlMaster=auto -o ControlPersist=60 -o ControlPath={self.lab.folder}/%h"
             args = f"{self.environment['PDSH_SSH_ARGS_APPEND']} {control}"
@@ -191,17 +193,12 @@ class Bench:
         asked: dict[str, tuple[list[str], bytes]] = {
             "dcli's way": (self._cold_clients(count)["dcli's way"], b"IO/sec"),
             "exacell, held": ([*shell, "raw", "-e", STATEMENT], b"IO/sec"),
-            "exacell, held, csv": ([*shell, "csv", "-e", "list metrichistory"], b"\n"),
+            "exacell, held, csv": ([*shell, "csv", "-e", "list metrichistory"], b"\n127."),
         }
         for name in ("exacell, held", "exacell, held, csv"):
             self._process(asked[name][0], None)  # Starts the CellCLIs that stay.
         time.sleep(idle)
-        rows = self._in_turn(
-            asked,
-            lambda name: self._process(
-                asked[name][0], ROWS * count + (",csv" in name.replace(" ", "")), asked[name][1]
-            ),
-        )
+        rows = self._in_turn(asked, lambda name: self._process(asked[name][0], ROWS * count, asked[name][1]))
         after = f", after {idle:g} idle s" if idle else ""
         table(f"held, {count} cells, CellCLI takes 1.5 s to start{after}", rows, "dcli's way")
         named = {f"held {count}, 1.5 s, {name}": row for name, row in rows.items()}

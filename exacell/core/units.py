@@ -8,7 +8,6 @@ full binary precision and no rounding, in the largest unit that leaves at least 
 from __future__ import annotations
 
 import re
-from decimal import Decimal, localcontext
 from functools import lru_cache
 
 from exacell.core.errors import UnitError
@@ -41,6 +40,8 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise UnitError(f"'{text}' is not a size: a number with K, M, G or T (powers of 1024), for example 288G")
+    from decimal import Decimal, localcontext  # Few command lines have a size.
+
     with localcontext() as exact:
         exact.prec = 100
         size = Decimal(match[1]) * _SUFFIX[match[2].upper()]
@@ -62,6 +63,8 @@ def format_size(size_bytes: int, *, largest: str = "T") -> str:
     sign, value = ("-", -size_bytes) if size_bytes < 0 else ("", size_bytes)
     units = [(suffix, factor) for suffix, factor in _SUFFIX.items() if factor <= _SUFFIX[largest]]
     suffix, factor = max(((s, f) for s, f in units if f <= value), key=lambda unit: unit[1])
+    from decimal import Decimal, localcontext
+
     with localcontext() as exact:
         exact.prec = 100
         number = Decimal(value) / factor

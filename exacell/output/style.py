@@ -98,6 +98,13 @@ def terminal_width(stream: TextIO) -> int | None:
     return get_terminal_size((80, 24)).columns
 
 
+def terminal_height() -> int:
+    """Return the lines of the terminal, 24 where that is not known."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size((80, 24)).lines
+
+
 @dataclass(frozen=True, kw_only=True)
 class Shown:
     """What a stream is that text goes to.
