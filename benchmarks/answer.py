@@ -24,8 +24,7 @@ import time
 from fcntl import ioctl
 from pathlib import Path
 
-from fanout import installed
-from lab import HERE, Lab
+from lab import HERE, Lab, installed
 
 PROMPT = b"exacell> "
 SHELL = b"bench$ "

@@ -1,17 +1,20 @@
 """Prints how fast exacell asks many cells, as ratios to pdsh, clush, dcli's way, ssh with xargs and a bare client.
 
-Run: python benchmarks/fanout.py [--hosts 3,14,64,255] [--rounds 5] [--parts cold,warm,java,connect,bulk,idle]
+Run: python benchmarks/fanout.py [--hosts 3,14,64,255] [--rounds 5] [--parts cold,held,warm,java,connect,bulk,idle]
 
 Everything runs on this machine: sshd daemons on loopback play the cells (benchmarks/lab.py), so clients and cells share
 its processors. Within a table the clients take turns, round by round, and the median counts; a machine that others use
 too drifts, so read ratios of one table and never figures of two runs. A run whose output is not complete is marked BAD.
-Peers that are not installed are left out: apt-get install pdsh clustershell libssh2-1-dev.
+Peers that are not installed are left out: apt-get install pdsh clustershell libssh2-1-dev. The part ``held`` asks a holder
+of connections; with ``--before FOLDER`` another working tree takes its turns there, and ``--idle SECONDS`` is how long nobody
+asks before its last table.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import shlex
 import shutil
@@ -21,17 +24,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from fanout_figures import Goals, Row, table
-from held_process import Held
-from lab import HERE, Lab
+from held_process import Held, cpu_of
+from lab import HERE, Lab, installed
+from large import write
 
 ROWS = 300
 COMMAND = "cellcli -e list metriccurrent"
 STATEMENT = "list metriccurrent"
-PARTS = ("cold", "warm", "java", "connect", "bulk", "idle")
+PARTS = ("cold", "held", "warm", "java", "connect", "bulk", "idle")
 
 
 def main() -> None:
@@ -41,6 +45,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--only", default="", help="clients to measure, by comma; all when empty")
+    parser.add_argument("--before", type=Path, default=None, help="another working tree, for the part held")
+    parser.add_argument("--idle", type=float, default=0.0, help="seconds without a read before held's last table")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended on the way out
     counts = [int(word) for word in options.hosts.split(",")]
@@ -55,6 +61,8 @@ def main() -> None:
         for count in counts:
             if "cold" in parts:
                 bench.cold(count)
+            if "held" in parts:
+                bench.held(count, options.before, options.idle)
             if "warm" in parts:
                 bench.warm(count)
         for part, run in (("java", bench.java), ("connect", bench.connect), ("bulk", bench.bulk), ("idle", bench.idle)):
@@ -143,6 +151,93 @@ class Bench:
             self.goals.ratio(rows, shown, "dcli's way, cold", 8, faster=True)
             self.goals.ratio(rows, each, "floor, a channel each", 1.15)
             self.goals.ratio(rows, each, "fabric's runner", 2.3, faster=True)
+
+    def held(self, count: int, before: Path | None, idle: float) -> None:
+        """Whole processes again, whose reads go to a holder of connections, beside pdsh over kept connections of ssh's own."""
+        clients = {
+            name: words for name, words in self._cold_clients(count).items() if name not in ("floor", "ssh + xargs")
+        }
+        rack = self._rack(count)
+        shell = [str(Path(self.python).parent / "exacell"), "-r", rack, "-o"]
+        if "exacell" in clients:  # -g finds the rack of these cells, and so its holder.
+            clients["exacell"] = ["env", "EXACELL_HOLD=off", *clients["exacell"]]
+        clients["exacell, held"] = [*shell, "raw", "-e", STATEMENT]
+        if before is not None:
+            tree = Path(installed(self.lab.folder / f"venv-{before.name}", before))
+            clients["exacell, tree before"] = [str(tree.parent / "exacell"), *self._cold_clients(count)["exacell"][1:]]
+        if "pdsh" in clients:
+            control = f"-o ControlMaster=auto -o ControlPersist=60 -o ControlPath={self.lab.folder}/%h"
+            args = f"{self.environment['PDSH_SSH_ARGS_APPEND']} {control}"
+            clients["pdsh, ControlMaster"] = ["env", f"PDSH_SSH_ARGS_APPEND={args}", *clients["pdsh"]]
+        with self._holder(rack, count) as cpu:
+            rows = self._in_turn(clients, lambda name: self._process(clients[name], ROWS * count))
+            table(f"held, {count} cells: a whole process", rows, "pdsh" if "pdsh" in rows else "dcli's way")
+            print(f"  the holder itself: {cpu() * 1000 / (self.rounds + 1):.0f} ms of CPU a read", flush=True)
+            named = {f"held {count}, {name}": row for name, row in rows.items()}
+            one = f"held {count}, exacell, held"
+            if count in Goals.HELD:
+                wall, less, java = Goals.HELD[count]
+                self.goals.ratio(named, one, f"held {count}, pdsh", wall)
+                self.goals.less(named, one, f"held {count}, exacell, tree before", less)
+                self._held_java(shell, count, java, idle)
+        (Path(self.environment["EXACELL_HOME"]) / "racks.d" / f"{rack}.toml").unlink()  # Else -g finds its cells there.
+        own = f"held {count}, exacell"
+        if count in Goals.ALONE:
+            self.goals.ratio(named, own, f"held {count}, pdsh", Goals.ALONE[count])
+            self.goals.less(named, own, f"held {count}, exacell, tree before", 0.85)
+
+    def _held_java(self, shell: Sequence[str], count: int, goal: float, idle: float) -> None:
+        """The same where each CellCLI takes 1.5 s to start, csv included."""
+        write(self.lab.folder, ROWS)
+        self.lab.start_takes(1500)
+        asked: dict[str, tuple[list[str], bytes]] = {
+            "dcli's way": (self._cold_clients(count)["dcli's way"], b"IO/sec"),
+            "exacell, held": ([*shell, "raw", "-e", STATEMENT], b"IO/sec"),
+            "exacell, held, csv": ([*shell, "csv", "-e", "list metrichistory"], b"\n127."),
+        }
+        for name in ("exacell, held", "exacell, held, csv"):
+            self._process(asked[name][0], None)  # Starts the CellCLIs that stay.
+        time.sleep(idle)
+        rows = self._in_turn(asked, lambda name: self._process(asked[name][0], ROWS * count, asked[name][1]))
+        after = f", after {idle:g} idle s" if idle else ""
+        table(f"held, {count} cells, CellCLI takes 1.5 s to start{after}", rows, "dcli's way")
+        named = {f"held {count}, 1.5 s, {name}": row for name, row in rows.items()}
+        for name in ("exacell, held", "exacell, held, csv"):
+            self.goals.ratio(named, f"held {count}, 1.5 s, {name}", f"held {count}, 1.5 s, dcli's way", goal)
+        self.lab.start_takes(0)
+
+    def _rack(self, count: int) -> str:
+        """Configure the first cells as a rack, and return its name."""
+        name = f"held{count}"
+        folder = Path(self.environment["EXACELL_HOME"]) / "racks.d"
+        folder.mkdir(parents=True, exist_ok=True)
+        cells = ", ".join(f'"{host}"' for host in self.lab.hosts[:count])
+        user, config = self.lab.user, self.lab.folder / "ssh_config"
+        text = f'cells = [{cells}]\nread_user = "{user}"\nwrite_user = "{user}"\nssh_config = "{config}"\n'
+        (folder / f"{name}.toml").write_text(text)
+        return name
+
+    @contextlib.contextmanager
+    def _holder(self, rack: str, count: int) -> Iterator[Callable[[], float]]:
+        """Have a holder that is connected to all cells of a rack; yields what returns the CPU that it has used since."""
+        words = [str(Path(self.python).parent / "exacell"), "-r", rack]
+
+        def run(*statement: str) -> str:
+            return subprocess.run(
+                [*words, *statement], env=self.environment, capture_output=True, text=True, check=True, cwd="/"
+            ).stdout
+
+        run("hold", "on", "idle=1h")
+        try:
+            status: dict[str, int] = {}
+            while status.get("connections") != count:
+                (status,) = json.loads(run("hold", "status", "-o", "json"))
+            started = cpu_of(status["pid"])
+            yield lambda: cpu_of(status["pid"]) - started
+            (status,) = json.loads(run("hold", "status", "-o", "json"))
+            print(f"  its memory: {status['memory'] / 1e6:.0f} MB, open files: {status['openFiles']}", flush=True)
+        finally:
+            run("hold", "off")
 
     def java(self, count: int) -> None:
         """A CellCLI that takes 1.5 s to start."""
@@ -269,7 +364,9 @@ class Bench:
                     row.cpus.append(cpu)
         return rows
 
-    def _process(self, words: Sequence[str], expected: int | None) -> tuple[float, float, bool]:
+    def _process(
+        self, words: Sequence[str], expected: int | None, mark: bytes = b"IO/sec"
+    ) -> tuple[float, float, bool]:
         """Run a process to its end: seconds of wall and of its and its children's CPU, and whether it was bad."""
         self._settle()
         with tempfile.TemporaryFile() as output:
@@ -281,7 +378,7 @@ class Bench:
             wall = time.perf_counter() - started
             process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)
-            seen = output.read().count(b"IO/sec")
+            seen = output.read().count(mark)
         bad = process.returncode != 0 or (expected is not None and seen != expected)
         return wall, usage.ru_utime + usage.ru_stime, bad
 
@@ -295,22 +392,6 @@ class Bench:
             if now in (0, held):
                 return
             held = now
-
-
-def installed(folder: Path) -> str:
-    """Return the interpreter of a new virtual environment that finds exacell and its libraries without detours.
-
-    As after a plain ``pip install``: an editable one runs code of its own at each start of Python. The program ``exacell``
-    stands beside it, as pip writes it.
-    """
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    libraries = next(path for path in sys.path if (Path(path) / "fabric").is_dir())
-    site = next((folder / "lib").glob("python*")) / "site-packages"
-    (site / "benchmark.pth").write_text(f"{HERE.parent}\n{libraries}\n")
-    python, program = folder / "bin" / "python", folder / "bin" / "exacell"
-    program.write_text(f"#!{python}\nimport sys\nfrom exacell.cli import entry\nsys.exit(entry())\n")
-    program.chmod(0o755)
-    return str(python)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,11 @@ class Goals:
 
     COLD: ClassVar = {3: 1.4, 14: 1.1, 64: 0.9, 255: 0.75}
     """Times pdsh, by number of cells."""
+    ALONE: ClassVar = {3: 1.8, 14: 1.1, 64: 0.9}
+    """Times pdsh without a holder, in the part held."""
+    HELD: ClassVar = {3: (0.7, 0.33, 0.12), 14: (0.33, 0.33, 0.08), 64: (0.12, 0.2, 0.06)}
+    """With a holder, by number of cells: wall times pdsh, CPU times the tree before, wall times dcli's way where CellCLI takes
+    1.5 s to start."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -52,6 +57,11 @@ class Goals:
                 self.least(f"{one}: times faster than {other}", 1 / ratio, goal, " x")
             else:
                 self.most(f"{one}: of {other}", ratio, goal, " x")
+
+    def less(self, rows: dict[str, Row], one: str, other: str, goal: float) -> None:
+        """Note how many times the least CPU of ``other`` that of ``one`` is."""
+        if one in rows and other in rows:
+            self.most(f"{one}: least CPU of {other}", min(rows[one].cpus) / min(rows[other].cpus), goal, " x")
 
     def show(self) -> None:
         """Print them all."""

@@ -48,8 +48,7 @@ class Held:
 
     def cpu(self) -> float:
         """Return the seconds of CPU used so far."""
-        words = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(words[11]) + int(words[12])) / _TICK
+        return cpu_of(self._process.pid)
 
     def memory(self, *, peak: bool = False) -> float:
         """Return the resident memory in MB, now or at its highest."""
@@ -92,3 +91,9 @@ class Held:
         for _ in self._pieces(0.5, first=60.0):
             last = time.perf_counter()
         return last
+
+
+def cpu_of(pid: int) -> float:
+    """Return the seconds of CPU that a process has used so far."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / _TICK

@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -142,3 +143,22 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def installed(folder: Path, tree: Path = HERE.parent) -> str:
+    """Return the interpreter of a new virtual environment that finds exacell and its libraries without detours.
+
+    Args:
+        tree: the working tree whose exacell it finds.
+
+    As after a plain ``pip install``: an editable one runs code of its own at each start of Python. The program ``exacell``
+    stands beside it, as pip writes it.
+    """
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    libraries = next(path for path in sys.path if (Path(path) / "fabric").is_dir())
+    site = next((folder / "lib").glob("python*")) / "site-packages"
+    (site / "benchmark.pth").write_text(f"{tree}\n{libraries}\n")
+    python, program = folder / "bin" / "python", folder / "bin" / "exacell"
+    program.write_text(f"#!{python}\nimport sys\nfrom exacell.cli import entry\nsys.exit(entry())\n")
+    program.chmod(0o755)
+    return str(python)

@@ -22,8 +22,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 
-from fanout import installed
-from lab import Lab
+from lab import Lab, installed
 
 from exacell.cellcli.schema import metrics
 

@@ -55,7 +55,7 @@ def own_python() -> str:
 
 def as_installed(python: str, folder: Path) -> str:
     """Return the interpreter of a virtual environment with the program ``exacell`` in it; see fanout.installed."""
-    code = "import sys; from pathlib import Path; from fanout import installed; print(installed(Path(sys.argv[1])))"
+    code = "import sys; from pathlib import Path; from lab import installed; print(installed(Path(sys.argv[1])))"
     done = subprocess.run(
         [python, "-c", code, str(folder)], cwd=Path(__file__).parent, capture_output=True, text=True, check=True
     )

@@ -63,7 +63,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
     services.more_to_come = statements is None or len(statements) > 1
     services.asks_holder = not (statements is None and at_prompt())
     try:
-        gc.enable()
+        _collect_again()
         runner = Runner(session, services, console, flags=line.flags, header="no-header" not in line.switches)
         runner.typed = bool(line.words or line.value("execute"))
         services.run_nested = lambda text: _nested(session, services, runner, text)
@@ -82,6 +82,13 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
 
             left_recording(session, console)
         services.close()
+
+
+def _collect_again() -> None:
+    """Have garbage collected again where loading switched that off; what was loaded is no garbage, and not looked at."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 class _WrongStatement(Exception):

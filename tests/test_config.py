@@ -383,3 +383,15 @@ def test_a_session_on_a_rack_that_was_made_anew_is_told_the_way(home: Home) -> N
     assert session.not_running(refused) == stopped
     ports.unlink()
     assert session.not_running(refused) == stopped and session.not_running([]) == ""
+
+
+def test_hold_is_the_racks_or_the_environments(home: Home) -> None:
+    """hold of a rack is a time; EXACELL_HOLD comes before it, also to switch it off; what is neither is an error."""
+    put(home.racks_dir / "t1.toml", T1 + "\n")
+    put(home.config_file, '[racks.t1]\nhold = "10m"\n')
+    config = load(home, {})
+    assert (config.racks["t1"].hold, config.hold) == (600.0, None)
+    assert [load(home, {"EXACELL_HOLD": said}).hold for said in ("90s", "off", "OFF", "")] == [90.0, 0.0, 0.0, None]
+    for wrong in ("soon", "-1", "0s"):
+        with pytest.raises(ConfigError, match="EXACELL_HOLD"):
+            load(home, {"EXACELL_HOLD": wrong})

@@ -13,15 +13,16 @@ from collections.abc import Iterator, Sequence
 
 from exacell.cellcli.messages import is_message
 from exacell.cellcli.schema import find_object
+from exacell.core.patterns import pattern
 
 OBJECT = "ALERTHISTORY"
 
 _KNOWN = find_object(OBJECT)
-_NUMBER = re.compile(r"\d+(?:_\d+)?")
+_NUMBER = pattern(r"\d+(?:_\d+)?")
 _TEXTS = ("alertmessage", "alertaction", "alertdescription")
 """Columns whose text may have several lines, and TABs in them."""
-_TIMES, _DATE = ("begintime", "endtime", "sequencebegintime"), re.compile(r"\d{4}-\d\d-\d\dT|$")
-_APART = re.compile(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
+_TIMES, _DATE = ("begintime", "endtime", "sequencebegintime"), pattern(r"\d{4}-\d\d-\d\dT|$")
+_APART = pattern(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """What parts the columns of a row that lost its TABs in transit: blanks, but for those within quotes."""
 
 

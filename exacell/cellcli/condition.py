@@ -21,11 +21,12 @@ from exacell.cellcli.schema import Attribute, Kind, ObjectType, find_object, obj
 from exacell.cellcli.tokens import Cursor, Token, TokenKind, tokenize
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.meant import closest
+from exacell.core.patterns import pattern
 from exacell.core.units import parse_duration, parse_size
 from exacell.core.values import dataclass
 
-_WHERE = re.compile(r"\s*where\s+", re.IGNORECASE)
-_OBJECT = re.compile(r"([A-Za-z]+)\.(?=[A-Za-z])")
+_WHERE = pattern(r"\s*where\s+", re.IGNORECASE)
+_OBJECT = pattern(r"([A-Za-z]+)\.(?=[A-Za-z])")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from shlex import quote
 from exacell.cellcli.schema import release_key
 from exacell.cellcli.tokens import TokenKind, tokenize
 from exacell.core.errors import ReplyError, StatementError
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 _LONG_XML_SINCE = "24.1"
@@ -78,7 +79,7 @@ TEMPLATES = ("start {name}", "list celldisk {name}")
 """Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one
 that the Management Server has to answer. Neither can do anything: there is no such file and no such disk."""
 
-_READS = re.compile(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
+_READS = pattern(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
 
 
 HOLD = 512 << 10

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 
 from exacell.cellcli.nodes import Change, Describe, List, Statement, Verb
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
-_ERROR = re.compile(r"^\s*((?:CELL|DBM)-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
-_CARET = re.compile(r"\s*\^\s*")
-_CHANGED = re.compile(
+_ERROR = pattern(r"^\s*((?:CELL|DBM)-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
+_CARET = pattern(r"\s*\^\s*")
+_CHANGED = pattern(
     r"""(?P<subject>\S.*?)[ ]
     (?: successfully[ ](?P<after>[a-z]+)
       | (?P<before>[a-z]+)[ ]successfully
@@ -23,7 +24,7 @@ _CHANGED = re.compile(
     )\.?""",
     re.VERBOSE,
 )
-_SERVICES = re.compile(
+_SERVICES = pattern(
     r"The (?P<what>SHUTDOWN|STARTUP|RESTART) of (?:(?P<which>\S+) )?services was (?P<no>not )?successful\.?",
     re.IGNORECASE,
 )

@@ -15,6 +15,7 @@ from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Ove
 from exacell.cellcli.schema import Kind, ObjectType
 from exacell.cellcli.tokens import Cursor, Token, TokenKind, scalar
 from exacell.core.errors import StatementError
+from exacell.core.patterns import pattern
 
 CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT")
 """Words that begin a clause of every LIST."""
@@ -32,8 +33,8 @@ def clauses_of(subject: ObjectType) -> tuple[str, ...]:
     return tuple(words)
 
 
-_UNIT = re.compile(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
-_KNOWN_UNIT = re.compile(r"[KMGT](?:I?B)?|B", re.IGNORECASE)
+_UNIT = pattern(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
+_KNOWN_UNIT = pattern(r"[KMGT](?:I?B)?|B", re.IGNORECASE)
 """Powers of 1024, and what people write behind them. Source: reference cellcli.md 3.4."""
 
 _AGGREGATES = ("MAX", "MIN", "AVG")

@@ -19,6 +19,7 @@ from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows, of_several_l
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, values
 from exacell.core.errors import ReplyError
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 OWN_TEXT = "-o raw shows the cell's own text"
@@ -50,11 +51,11 @@ __all__ = [
 Record = dict[str, str]
 """Attribute, as CellCLI spells it, to its text without quotes; empty when the cell printed nothing."""
 
-_APART = re.compile(r'"[^"]*"|\S+(?: \S+)*')
-_LABEL = re.compile(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
-_LABEL_COLUMN = re.compile(r"\t {0,2}(?=\S)")
-_DECLARATION = re.compile(r"<\?xml\b")
-_NO_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_APART = pattern(r'"[^"]*"|\S+(?: \S+)*')
+_LABEL = pattern(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
+_LABEL_COLUMN = pattern(r"\t {0,2}(?=\S)")
+_DECLARATION = pattern(r"<\?xml\b")
+_NO_TEXT = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SHOWN = 60
 _PROPERTIES = frozenset({"modifiable", "hidden"})
 

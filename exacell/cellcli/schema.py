@@ -7,8 +7,7 @@ cell is known. The texts of a record get their types by them: sizes in integer b
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -16,6 +15,7 @@ from types import MappingProxyType
 
 from exacell.core.errors import UnitError
 from exacell.core.packaged import data_beside
+from exacell.core.patterns import pattern
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 
@@ -172,26 +172,9 @@ class Metric:
 @cache
 def objects() -> Mapping[str, ObjectType]:
     """Return every object type, keyed by its name in capitals, in alphabetical order."""
-    attributes: dict[str, dict[str, Attribute]] = {}
+    attributes: dict[str, list[list[str]]] = {}
     for row in _rows("attributes.tsv"):
-        owner, name, kind, flags, since, until, values, default, secret, copied, _detail, note = row
-        attributes.setdefault(owner, {})[name.lower()] = Attribute(
-            object=owner,
-            name=name,
-            kind=Kind(kind),
-            modifiable="m" in flags,
-            created="c" in flags,
-            hidden=not _HIDDEN.isdisjoint(flags),
-            described=_UNDESCRIBED.isdisjoint(flags),
-            printed="w" not in flags,
-            lifetime=_lifetime(since, until),
-            values=() if values == _ABSENT or ".." in values else tuple(values.replace("+", "|").split("|")),
-            default=_text(default),
-            secret=_text(secret),
-            copied=copied == "yes",
-            uncopied=copied.removeprefix("no: ") if copied.startswith("no: ") else "",
-            note=_text(note),
-        )
+        attributes.setdefault(row[0], []).append(row)
     found: dict[str, ObjectType] = {}
     for name, element, verbs, forms, columns, since, until in _rows("objects.tsv"):
         found[name] = ObjectType(
@@ -203,9 +186,61 @@ def objects() -> Mapping[str, ObjectType]:
             list_filter="filter" in _items(forms),
             default_columns=_items(columns),
             lifetime=_lifetime(since, until),
-            attributes=MappingProxyType(attributes.get(name, {})),
+            attributes=_Attributes(attributes.get(name, [])),
         )
     return MappingProxyType(found)
+
+
+class _Attributes(Mapping[str, Attribute]):
+    """One object type's attributes by their lower-case names, made when one is asked for: a statement has one object of 60."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        self._rows, self._made = rows, dict[str, Attribute]()
+
+    def __getitem__(self, name: str) -> Attribute:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _all(self) -> dict[str, Attribute]:
+        if not self._made:
+            self._made = {row[1].lower(): _attribute(*row) for row in self._rows}
+        return self._made
+
+
+def _attribute(
+    owner: str,
+    name: str,
+    kind: str,
+    flags: str,
+    since: str,
+    until: str,
+    values: str,
+    *rest: str,
+) -> Attribute:
+    """Return the attribute of a row of attributes.tsv."""
+    default, secret, copied, _detail, note = rest
+    return Attribute(
+        object=owner,
+        name=name,
+        kind=Kind(kind),
+        modifiable="m" in flags,
+        created="c" in flags,
+        hidden=not _HIDDEN.isdisjoint(flags),
+        described=_UNDESCRIBED.isdisjoint(flags),
+        printed="w" not in flags,
+        lifetime=_lifetime(since, until),
+        values=() if values == _ABSENT or ".." in values else tuple(values.replace("+", "|").split("|")),
+        default=_text(default),
+        secret=_text(secret),
+        copied=copied == "yes",
+        uncopied=copied.removeprefix("no: ") if copied.startswith("no: ") else "",
+        note=_text(note),
+    )
 
 
 DBSERVER = "DBSERVER"
@@ -359,9 +394,9 @@ Value = str | int | float | bool | tuple[str, ...] | None
 METRIC_VALUES = ("metricValue", "metricValueAvg", "metricValueMax", "metricValueMin")
 """Attributes that are a number and a unit."""
 
-_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
-_METRIC = re.compile(rf"({_NUMBER.pattern})(?:\s+(\S.*))?")
-_MILLISECONDS = re.compile(r"\d{12,14}")
+_NUMBER = pattern(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_METRIC = pattern(rf"({_NUMBER.pattern})(?:\s+(\S.*))?")
+_MILLISECONDS = pattern(r"\d{12,14}")
 
 
 def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from exacell.cellcli.schema import secrets
 from exacell.cellcli.shellsecrets import Hint, shell_places
+from exacell.core.patterns import pattern
 
 MASK = "***"
 """What stands in place of a secret that was not kept."""
@@ -20,7 +21,7 @@ MASK = "***"
 WORD = r"secret_[0-9a-f]{12}_not_kept"
 """What stands for a secret within a process, in any place where a value may stand."""
 
-_WORDS = re.compile(rf"""(["']?){WORD}\1""")
+_WORDS = pattern(rf"""(["']?){WORD}\1""")
 
 _NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)|pw"
 """Names of passwords in any dialect. ``pwd`` alone is a shell's variable and no secret."""
@@ -35,11 +36,11 @@ _QUOTED = "|".join(
     )
 )
 _BARE = r"""(?:\\.|[^\s,;()'"\\])+"""
-_PROMPTED = re.compile(r"""["'{]?\*["'}]?""")
+_PROMPTED = pattern(r"""["'{]?\*["'}]?""")
 """CellCLI asks for it then. Source: Oracle SAGUG, create-user."""
 
-_ASSIGNED = re.compile(rf"=\s*(?P<value>{_QUOTED}|{_BARE})", re.DOTALL)
-_HEX = re.compile(r"\b[0-9A-Fa-f]{32,}\b")
+_ASSIGNED = pattern(rf"=\s*(?P<value>{_QUOTED}|{_BARE})", re.DOTALL)
+_HEX = pattern(r"\b[0-9A-Fa-f]{32,}\b")
 """A key as cells make and print it: 32 digits. Source: Oracle SAGUG, create-key."""
 
 
@@ -66,7 +67,7 @@ def _hinted() -> Hint:
     )
 
 
-_ASSIGN_KEY = re.compile(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
+_ASSIGN_KEY = pattern(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
 
 
 def places(text: str) -> list[tuple[int, int]]:
@@ -103,7 +104,7 @@ def all_places(text: str, *, kept: bool = False) -> list[tuple[int, int]]:
     return found
 
 
-_KEPT = re.compile(rf"""["'\\]*(?:\*|\*\*\*|{WORD})["'\\]*""")
+_KEPT = pattern(rf"""["'\\]*(?:\*|\*\*\*|{WORD})["'\\]*""")
 """What stands in place of a secret already, or asks for one."""
 
 

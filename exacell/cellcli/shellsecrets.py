@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from exacell.core.packaged import data_beside
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 _VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
@@ -47,8 +48,8 @@ class Hint:
         words: ASCII in lower case.
     """
 
-    def __init__(self, pattern: str, words: str) -> None:
-        self.pattern, self.words = re.compile(pattern, re.IGNORECASE), tuple(words.split())
+    def __init__(self, text: str, words: str) -> None:
+        self.pattern, self.words = pattern(text, re.IGNORECASE), tuple(words.split())
 
     def found_in(self, text: str) -> bool:
         """Return whether a text has it, in upper or lower case."""
@@ -85,11 +86,11 @@ _NAMED = Hint(
     "pass pasw pwd secret token key creds sig vault sudo kinit cryptsetup adcli realm entry credential auth identified bearer"
     " cookie",
 )
-_ADDRESS = re.compile(
+_ADDRESS = pattern(
     r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
 )
 """``scheme://user:password@host``; what stands alone before ``@`` is a token where it is long."""
-_NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
+_NAMES_ALONE = pattern(r"[a-z][a-z0-9_.-]*")
 """What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
 _LOGON = Hint(
     r"(?:\b(?:sqlplus|sqlcl|sql|rman|impdp|expdp|imp|exp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
@@ -99,12 +100,10 @@ _LOGON = Hint(
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
 _KEYS = Hint(r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", "key")
-_FOR = re.compile(
-    r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
-)
-_HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
-_DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
-_TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
+_FOR = pattern(r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE)
+_HEX = pattern(r"\b[0-9A-Fa-f]{16,}\b")
+_DETAIL = pattern(r"\s*(?:detail\b)?", re.IGNORECASE)
+_TOKEN = pattern(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 
 
 @dataclass(frozen=True)
@@ -137,7 +136,7 @@ class _Place:
                 yield plain[number - (number > 0)]
 
 
-_EACH = re.compile(_WORD)
+_EACH = pattern(_WORD)
 
 
 def _option(place: str) -> str:
@@ -173,17 +172,17 @@ def _programs() -> tuple[Hint, tuple[str, ...], dict[str, list[_Place]]]:
         behind = "".join(rf".*?(?<!\S){_any(word)}(?!\S)" for word in words)
         options = [_option(place) for place in places.split() if not place.startswith("#")]
         row = _Place(
-            behind=re.compile(behind, re.IGNORECASE | re.DOTALL),
-            option=re.compile(rf"(?<!\S)(?:{'|'.join(options)})(?P<value>{_VALUE})") if options else None,
+            behind=pattern(behind, re.IGNORECASE | re.DOTALL),
+            option=pattern(rf"(?<!\S)(?:{'|'.join(options)})(?P<value>{_VALUE})") if options else None,
             words=tuple(int(place[1:]) for place in places.split() if place.startswith("#")),
             bare=any(place[0] in "#*/" for place in places.split()),
         )
         for program in programs.split(","):
             found.setdefault(program, []).append(row)
     names = "|".join(_any(name) for name in sorted(found, key=len, reverse=True))
-    pattern = rf"(?-i:(?<![\w-])(?P<program>{names}))(?:\.exe)?(?=\s)(?P<rest>(?:{_WORD}|{_GAP}|`)*)"
+    any_of_them = rf"(?-i:(?<![\w-])(?P<program>{names}))(?:\.exe)?(?=\s)(?P<rest>(?:{_WORD}|{_GAP}|`)*)"
     bare = tuple(name for name, rows in found.items() if any(row.bare for row in rows))
-    return Hint(pattern, " ".join(name.rstrip("*") for name in found)), bare, found
+    return Hint(any_of_them, " ".join(name.rstrip("*") for name in found)), bare, found
 
 
 def _places_of(program: str) -> list[_Place]:
@@ -194,8 +193,8 @@ def _places_of(program: str) -> list[_Place]:
 
 def shell_places(text: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets stand in a text, in no order."""
-    for pattern in (_NAMED, _LOGON):
-        for match in pattern.finditer(text):
+    for hint in (_NAMED, _LOGON):
+        for match in hint.finditer(text):
             begin, end = match.span(match.lastgroup or 0)
             # In CellCLI's lists a comma follows the value.
             yield begin, end - (text[end - 1] == "," and end - begin > 1)

@@ -9,10 +9,8 @@ A statement is checked against what any known release has; whether the release o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
-from exacell.cellcli.change import NOTHING, read_change, read_grant
 from exacell.cellcli.nodes import (
     Change,
     Describe,
@@ -34,6 +32,7 @@ from exacell.cellcli.query import read_describe, read_list
 from exacell.cellcli.schema import ObjectType, find_object, objects_of
 from exacell.cellcli.tokens import Cursor, Token, TokenKind, is_word, tokenize
 from exacell.core.errors import StatementError
+from exacell.core.patterns import pattern
 
 _RESERVED = """
     ABORT ACTIVE ACTIVEREQUEST ALERTDEFINITION ALERTHISTORY ALL ALTER ASSIGN BBU BMC CALIBRATE CATPLAN CELL CONFIGUREBMC
@@ -51,7 +50,7 @@ _GRAMMAR = """
 """Further words that mean something where a name may stand."""
 
 _KEYWORDS = frozenset(_RESERVED.split()) | frozenset(_GRAMMAR.split())
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:/]+")
+_PLAIN_NAME = pattern(r"[A-Za-z0-9_.:/]+")
 
 
 def render(statement: Statement) -> str:
@@ -281,13 +280,15 @@ def _parse(cursor: Cursor) -> Statement:
             at=word,
             like=[verb.value.lower() for verb in Verb],
         )
-    if verb is Verb.CALIBRATE:
-        return read_change(cursor, verb, NOTHING)
-    subject = _object(cursor, verb)
-    if verb is Verb.LIST:
+    subject = _object(cursor, verb) if verb is not Verb.CALIBRATE else None
+    if verb is Verb.LIST and subject is not None:
         return read_list(cursor, subject)
-    if verb is Verb.DESCRIBE:
+    if verb is Verb.DESCRIBE and subject is not None:
         return read_describe(cursor, subject)
+    from exacell.cellcli.change import NOTHING, read_change, read_grant  # Most statements read.
+
+    if subject is None:
+        return read_change(cursor, verb, NOTHING)
     if verb in (Verb.GRANT, Verb.REVOKE):
         return read_grant(cursor, verb, subject)
     return read_change(cursor, verb, subject)

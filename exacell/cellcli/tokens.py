@@ -23,6 +23,7 @@ from exacell.cellcli.secrets import MASK, is_secret_name
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import lookalikes, refuse_lookalikes, unclosed
 from exacell.core.meant import closest
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 
@@ -68,7 +69,7 @@ BLANKS = " \t\n\r\f\v"
 """What separates words: the blanks of ASCII."""
 
 _WORD_END = r"\s\"'(),;|=!<>"
-_TOKEN = re.compile(
+_TOKEN = pattern(
     rf"""
       (?P<gap>(?:\s+|(?P<joined>-[^\S\n]*\n\s*))+)
     | (?P<string>"[^"]*"|'[^']*')
@@ -78,8 +79,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_WHOLE_WORD = re.compile(rf"(?!--)[^{_WORD_END}]*[^{_WORD_END}\-]")
-_COMMENT = re.compile(r"--[^\n]*")
+_WHOLE_WORD = pattern(rf"(?!--)[^{_WORD_END}]*[^{_WORD_END}\-]")
+_COMMENT = pattern(r"--[^\n]*")
 
 
 def tokenize(text: str) -> tuple[Token, ...]:

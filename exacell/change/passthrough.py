@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,9 +26,9 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.formats import AS_PRINTED
 from exacell.core.meant import ask_for
+from exacell.core.patterns import pattern
 from exacell.core.units import counted
 from exacell.language.line import Line
-from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
@@ -104,11 +103,13 @@ def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:
         return ()
     if found.name == "name" and subject.startswith("METRIC"):
         return tuple(metrics())
+    from exacell.language.suggestion import NAMED  # For answers that name nothing.
+
     kind = NAMED.get(subject) if found.name == "name" else None
     return (*found.values, *services.learned.seen(subject, found.name), *(services.learned.get(kind) if kind else ()))
 
 
-_NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")
+_NO_SUCH = pattern(r"does not exist: ([\w.$#-]+)")
 """What cells say to a name that they do not have. Source: reference cellcli.md 1.7, CELL-02906."""
 
 

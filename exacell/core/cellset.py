@@ -13,20 +13,21 @@ from typing import Any, TypeVar, cast
 
 from exacell.core.errors import CellSetError
 from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
+from exacell.core.patterns import pattern
 
 GroupResolver = Callable[[str], Iterable[str]]
 K = TypeVar("K")
 V = TypeVar("V")
 
-_OPERATOR = re.compile(r"\s+not\s+|(?:\s*[,!&^]\s*)", re.IGNORECASE)
-_NAME = re.compile(r"[A-Za-z0-9._:%\-\[\]/,]+")
+_OPERATOR = pattern(r"\s+not\s+|(?:\s*[,!&^]\s*)", re.IGNORECASE)
+_NAME = pattern(r"[A-Za-z0-9._:%\-\[\]/,]+")
 
 
 def _no_groups(name: str) -> Iterable[str]:
     raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}", hint="name the cells")
 
 
-_PLAIN = re.compile(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
+_PLAIN = pattern(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
 
 
 def _expand(text: str) -> Iterable[str]:

@@ -9,7 +9,6 @@ shows every key.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.formats import FORMATS
 from exacell.core.hostgroups import DB, HostGroup, read_host_groups
 from exacell.core.paths import Home
+from exacell.core.patterns import pattern
 from exacell.core.sharedfile import sure
 from exacell.core.toml_table import TomlTable, parse_toml
 from exacell.core.trust import Group, group_number, refuse_untrusted
@@ -78,8 +78,8 @@ def transport_name(reach: Reach, setting: str) -> str:
     return setting if setting != AUTO else reach.transport or "ssh"
 
 
-RACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_SID_NUMBER = re.compile(r"(\D+)(\d+)")
+RACK_NAME = pattern(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SID_NUMBER = pattern(r"(\D+)(\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,11 @@ Source: Unicode Standard, General Category Values; Standard Annex 15 (NFKC, whic
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
 from exacell.core.errors import StatementError
+from exacell.core.patterns import pattern
 
 _MEANT = {
     "'": "‘’‚‛′‵´ʹʻʼʽˈˊˋꞌꞋ‹›׳՚",
@@ -39,7 +39,7 @@ _BY_CHARACTER = {char: meant for meant, chars in _MEANT.items() for char in char
 _UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u17b4\u17b5")
 """Letters that show nothing. Source: Unicode Standard, Default_Ignorable_Code_Point."""
 
-_LONG_FLAG = re.compile(r"[–—][A-Za-z]{2}")
+_LONG_FLAG = pattern(r"[–—][A-Za-z]{2}")
 
 _WORDS = {" ": "a blank"}
 

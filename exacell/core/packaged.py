@@ -17,6 +17,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -75,18 +76,18 @@ def data_beside(spec: ModuleSpec, name: str) -> str:
     return loader.get_data(os.path.join(os.path.dirname(str(spec.origin)), "data", name)).decode("utf-8")
 
 
-_PICTURE = re.compile(r"^!\[([^\]]*)\]\([^)]*\)$", re.MULTILINE)
-_NAMED_LINK = re.compile(r"\[(?:docs/)?([\w.-]+)\.(?:md|toml)\]\((?:docs/)?\1\.(?:md|toml)(?:#[\w-]*)?\)")
-_LINK = re.compile(r"\[([^\]]+)\]\((?:docs/)?([\w.-]+)\.(?:md|toml)(?:#[\w-]*)?\)")
-_PLACE = re.compile(r"\[([^\]]+)\]\(#[\w-]*\)")
-_FILE = re.compile(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
+_PICTURE = pattern(r"^!\[([^\]]*)\]\([^)]*\)$", re.MULTILINE)
+_NAMED_LINK = pattern(r"\[(?:docs/)?([\w.-]+)\.(?:md|toml)\]\((?:docs/)?\1\.(?:md|toml)(?:#[\w-]*)?\)")
+_LINK = pattern(r"\[([^\]]+)\]\((?:docs/)?([\w.-]+)\.(?:md|toml)(?:#[\w-]*)?\)")
+_PLACE = pattern(r"\[([^\]]+)\]\(#[\w-]*\)")
+_FILE = pattern(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
 
 _FOLDERS = "tests|benchmarks"
 _SAID = {"tests": "a test", "benchmarks": "a benchmark", "make": "make"}
 _TARGETS = "demo|dist|faults|fuzz|install|lint|man|mutants|races|test"
-_CODE = re.compile(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
-_LINE = re.compile(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
-_LOOSE = re.compile(rf"\b({_FOLDERS})/[\w./*-]*\w")
+_CODE = pattern(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
+_LINE = pattern(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
+_LOOSE = pattern(rf"\b({_FOLDERS})/[\w./*-]*\w")
 
 
 def shown_page(text: str, *, source: bool) -> str:

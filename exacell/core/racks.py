@@ -18,11 +18,12 @@ from exacell.core.cellset import CellSet, known_as
 from exacell.core.config import RACK_NAME, Config, RackConfig
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.meant import closest, did_you_mean
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
-_HOST = re.compile(r"[A-Za-z0-9_.:\[\],-]+")
-_WITH_LOGIN = re.compile(rf"(?:[A-Za-z0-9_.-]+@)?{_HOST.pattern}")
-_CELLIP = re.compile(r"""cell\s*=\s*"([^"]*)"\s*""", re.IGNORECASE)
+_HOST = pattern(r"[A-Za-z0-9_.:\[\],-]+")
+_WITH_LOGIN = pattern(rf"(?:[A-Za-z0-9_.-]+@)?{_HOST.pattern}")
+_CELLIP = pattern(r"""cell\s*=\s*"([^"]*)"\s*""", re.IGNORECASE)
 
 
 def parse_group_file(text: str, source: str, *, logins: bool = False) -> tuple[str, ...]:

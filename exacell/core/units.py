@@ -8,10 +8,10 @@ full binary precision and no rounding, in the largest unit that leaves at least 
 from __future__ import annotations
 
 import re
-from decimal import Decimal, localcontext
 from functools import lru_cache
 
 from exacell.core.errors import UnitError
+from exacell.core.patterns import pattern
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -25,8 +25,8 @@ FLASH_CELLDISK_RESERVE = 48 * MIB
 """Bytes that every flash cell disk keeps for itself. Source: cellcli.md 6.4 (inferred from X2, X3 and X4)."""
 
 _SUFFIX = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
-_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
+_SIZE = pattern(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_DURATION_PART = pattern(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -40,6 +40,8 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise UnitError(f"'{text}' is not a size: a number with K, M, G or T (powers of 1024), for example 288G")
+    from decimal import Decimal, localcontext  # Few command lines have a size.
+
     with localcontext() as exact:
         exact.prec = 100
         size = Decimal(match[1]) * _SUFFIX[match[2].upper()]
@@ -61,6 +63,8 @@ def format_size(size_bytes: int, *, largest: str = "T") -> str:
     sign, value = ("-", -size_bytes) if size_bytes < 0 else ("", size_bytes)
     units = [(suffix, factor) for suffix, factor in _SUFFIX.items() if factor <= _SUFFIX[largest]]
     suffix, factor = max(((s, f) for s, f in units if f <= value), key=lambda unit: unit[1])
+    from decimal import Decimal, localcontext
+
     with localcontext() as exact:
         exact.prec = 100
         number = Decimal(value) / factor

@@ -9,6 +9,7 @@ from exacell.cellcli.schema import find_object
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest, near
+from exacell.core.patterns import pattern
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
 from exacell.language.recipewords import RECIPE_WORDS, SUFFIX
@@ -469,5 +470,5 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 
-_A_CELL = re.compile(r"@\w+|[A-Za-z][\w.\-]*(?:\d|\[[\d,\-]+\])(?:,[\w.\-\[\]]+)*")
+_A_CELL = pattern(r"@\w+|[A-Za-z][\w.\-]*(?:\d|\[[\d,\-]+\])(?:,[\w.\-\[\]]+)*")
 """What looks like cells rather than a misspelt word: a group, or a name that ends in a number."""

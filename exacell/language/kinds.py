@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError, StatementError
 from exacell.core.meant import closest
+from exacell.core.patterns import pattern
 from exacell.core.units import parse_duration, parse_size
 from exacell.language.registry import Kind, Param, Value
 
@@ -17,7 +18,7 @@ _LISTED = 8
 
 _LONGEST = 18
 """Digits of the largest whole numbers: they fit into 64 bits."""
-_NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
+_NAME = pattern(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
 
 
 def convert(param: Param, text: str, start: int, end: int) -> Value:

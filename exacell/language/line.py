@@ -14,7 +14,6 @@ there as a recipe.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -22,6 +21,7 @@ from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass, field, replace
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
@@ -69,7 +69,7 @@ class Line:
         return Effect.OPAQUE
 
 
-_LEAD = re.compile(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")
+_LEAD = pattern(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")
 """Flags before a statement; two hyphens there begin a comment."""
 
 _ASKS_FOR_HELP = ("--help", "-h")

@@ -35,6 +35,11 @@ _ENVIRONMENT = (
         "EXACELL_RACK",
         "the rack, where neither -r nor -c nor -g names one; it comes before default_rack of the configuration",
     ),
+    (
+        "EXACELL_HOLD",
+        "10m: keep connections for the reads of later command lines, until 10 minutes pass without one; off: keep none. It "
+        "comes before hold of the rack's configuration",
+    ),
     ("EXACELL_HOME", "one folder for configuration, state and cache"),
     ("XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "the folders above those three, where EXACELL_HOME is not set"),
     ("SSH_AUTH_SOCK", "the ssh agent whose keys log in"),

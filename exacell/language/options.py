@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.core.errors import StatementError
@@ -220,7 +219,9 @@ def usage() -> str:
         ("[un]" if f"un{verb}" in opposites else "") + verb + ("[s]" if f"{verb}s" in lists else "")
         for verb in sorted(verbs - lists - opposites)
     ]
-    lines += textwrap.wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
+    from textwrap import wrap  # For --help alone.
+
+    lines += wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
     lines.append("CellCLI: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
     return "\n".join(lines)

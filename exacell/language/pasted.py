@@ -7,21 +7,20 @@ import shlex
 from collections.abc import Sequence
 
 from exacell.core.errors import StatementError
+from exacell.core.patterns import pattern
 
 _MARK = r"<<(?P<strip>-?)\s*\\?(?P<quote>['\"]?)(?P<end>[\w.,:@%+/=!-]+)(?P=quote)"
-_BEGUN = re.compile(
-    rf"\s*(?P<head>(?:on\s+\S+\s+)?(?:(?:dcli|cellcli)\b[^\n]*?))\s*{_MARK}[ \t]*(?:\n|$)", re.IGNORECASE
-)
+_BEGUN = pattern(rf"\s*(?P<head>(?:on\s+\S+\s+)?(?:(?:dcli|cellcli)\b[^\n]*?))\s*{_MARK}[ \t]*(?:\n|$)", re.IGNORECASE)
 """``cellcli <<EOF`` and ``dcli … <<EOF`` up to the end of that line. Source: POSIX, Shell Command Language, 2.7.4."""
 
-_QUOTED = re.compile(
+_QUOTED = pattern(
     rf"\s*(?P<head>(?:on\s+\S+\s+)?dcli\b[^\n]*?)\s+(?P<around>['\"])\s*(?P<program>cellcli\b[^\n]*?)\s*{_MARK}[ \t]*\n"
     r"(?P<body>.*?)^[ \t]*(?P=end)[ \t]*\n?\s*(?P=around)\s*;?\s*$",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 """The same within the command that dcli is given in quotes."""
 
-_PROMPT = re.compile(
+_PROMPT = pattern(
     r"\s*(?:(?:CellCLI|SQL|ASMCMD(?:\s+\[[^\]]*\])?)>|(?:\S+ \d+(?: of \d+)? cells? )?(?:R[OW] )?(?:!\d+ )?exacell>"
     r"|\[?\w[\w.-]*@[\w.-]+[^\n\]$#]*\]?\s*[$#](?=\s))\s*",
     re.IGNORECASE | re.ASCII,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import refuse_lookalikes, unclosed
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 from exacell.language.pasted import goes_on, here_document, without_shell
 
@@ -33,13 +34,13 @@ class Word:
     quoted: bool = False
 
 
-_FLAG = re.compile(r"-[a-z]$|--[a-z]", re.IGNORECASE)
+_FLAG = pattern(r"-[a-z]$|--[a-z]", re.IGNORECASE)
 """A flag is never the value that is missing before it: ``dbplan= -n`` must not send the plan ``-n``."""
 
 
-_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
-_PAIR = re.compile(_NAME.pattern + "=")
-_KEY = re.compile(rf"(?:{_NAME.pattern})?=")
+_NAME = pattern(r"[A-Za-z_][\w.\-]*")
+_PAIR = pattern(_NAME.pattern + "=")
+_KEY = pattern(rf"(?:{_NAME.pattern})?=")
 """``compatible.rdbms= compatible.asm=11.2``: the second is no value of the first, which has none."""
 
 
@@ -167,7 +168,7 @@ RAW_TAILS = ("dcli", "sh", "host", "alias")
 """First words behind which all words are that command's, verbatim."""
 
 
-_ALL_WORDS = re.compile(
+_ALL_WORDS = pattern(
     r"\s*(?:(?:-[yn]|-o\s+\S+)\s+)*(?:demo\s+)?(?:on\s+(?:\([^)]*\)|[^\s(]\S*)\s+)?(?:!|(?:"
     + "|".join(RAW_TAILS)
     + r")(?:\s|$))",
@@ -206,7 +207,7 @@ def strip_comment(text: str) -> str:
     return text
 
 
-_MAY_BE_BLOCK = re.compile(r"\s*(?:SQL>\s*)?(?:<<|(?:begin|declare|create|with)\b)", re.IGNORECASE | re.ASCII)
+_MAY_BE_BLOCK = pattern(r"\s*(?:SQL>\s*)?(?:<<|(?:begin|declare|create|with)\b)", re.IGNORECASE | re.ASCII)
 
 
 def _is_block(text: str) -> bool:

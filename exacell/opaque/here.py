@@ -3,10 +3,10 @@ before it. Pure."""
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 
 from exacell.core.errors import RefusedError
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 
@@ -67,7 +67,7 @@ WAYS: tuple[Way, ...] = (
 )
 """All ways. A statement that finds another one gets a row here and a line in the tests' ``doors.toml``."""
 
-_LESS = re.compile(r"(?:^|(?<![\\|])\|)[ \t]*less(?:[ \t]+-[FRXSNQJMmneEcgGiIqwWsU]+)*[ \t]*$")
+_LESS = pattern(r"(?:^|(?<![\\|])\|)[ \t]*less(?:[ \t]+-[FRXSNQJMmneEcgGiIqwWsU]+)*[ \t]*$")
 
 
 def without_less(pipe: str) -> str:

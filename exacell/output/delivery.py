@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import errno
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
@@ -22,6 +21,9 @@ from exacell.output.render import lines, render, with_local_dates
 from exacell.output.result import Result
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 
 class Delivery:
@@ -189,8 +191,10 @@ class Delivery:
             return any(has_own_name(row) for row in shown) if page(shown, setting, self.out) else None
 
     @contextmanager
-    def piped(self, command: str) -> Iterator[subprocess.Popen[str]]:
+    def piped(self, command: str) -> Iterator[Popen[str]]:
         """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it."""
+        import subprocess  # For | and ! alone.
+
         with self._lent():
             # Where no program may be started, less starts none either. Source: less(1), SECURITY.
             env = {**os.environ, "LESSSECURE": "1"} if self.anew() else None
@@ -208,6 +212,8 @@ class Delivery:
 
     def local(self, command: str) -> ExitCode:
         """Run a command of the local shell on the terminal, and return what its status means."""
+        import subprocess
+
         try:
             with self._lent():
                 status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode

@@ -11,7 +11,6 @@ import time
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import wrap
 
 from exacell.cellcli.secrets import holds_secret, masked, without
 from exacell.core.errors import (
@@ -66,6 +65,8 @@ def ways_out(error: ExacellError) -> list[str]:
 
 
 def _lines_of(text: str) -> int:
+    from textwrap import wrap  # Where something failed.
+
     return len(wrap(f"exacell: {text}", _COLUMNS))
 
 

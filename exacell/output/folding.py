@@ -17,6 +17,7 @@ from exacell.cellcli.fold import OWN_NAME, OWN_UPPER
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import CellSet, fold, grouped, label_of, natural_key
 from exacell.core.errors import CellSetError, StatementError
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass, replace
 from exacell.output.result import Result
 
@@ -295,7 +296,7 @@ def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
 _FEW = 3
 """Problems up to which each has a line of its own."""
 
-_ADDRESS = re.compile(r"\d+\.\d+\.\d+\.\d+(?: port \d+)?")
+_ADDRESS = pattern(r"\d+\.\d+\.\d+\.\d+(?: port \d+)?")
 
 
 def fold_problems(problems: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], str]]:

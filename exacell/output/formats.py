@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from unicodedata import category
 
+from exacell.core.patterns import pattern
+
 Record = Mapping[str, Any]
 
 
@@ -45,7 +47,7 @@ def json_record(record: Record) -> str:
     return _escaped(json.dumps(ordered, ensure_ascii=False, allow_nan=False))
 
 
-_UNSEEN = re.compile(r"[^\x20-\x7e]")
+_UNSEEN = pattern(r"[^\x20-\x7e]")
 
 
 def _escaped(text: str, *, yaml: bool = False) -> str:

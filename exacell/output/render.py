@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import chain, islice
 from typing import IO
 
@@ -154,6 +153,8 @@ def with_local_dates(result: Result) -> Result:
 
 
 def _local_time(value: object) -> object:
+    from datetime import datetime
+
     try:
         return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
     except ValueError:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from locale import getencoding
 from typing import TextIO
 from unicodedata import category
 
+from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 from exacell.output.theme import ASCII, MEANINGS, escape
 
@@ -92,7 +91,18 @@ def readable(text: str, stream: TextIO) -> str:
 
 def terminal_width(stream: TextIO) -> int | None:
     """Return the columns of the terminal behind ``stream``, None when it is no terminal: lines may then be long."""
-    return shutil.get_terminal_size((80, 24)).columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    from shutil import get_terminal_size  # For people alone.
+
+    return get_terminal_size((80, 24)).columns
+
+
+def terminal_height() -> int:
+    """Return the lines of the terminal, 24 where that is not known."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size((80, 24)).lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +120,10 @@ class Shown:
 
 def standard_output() -> Shown:
     """Return what standard output is; a stream without an encoding has this machine's."""
-    columns, lines = shutil.get_terminal_size((80, 24))
+    from locale import getencoding
+    from shutil import get_terminal_size
+
+    columns, lines = get_terminal_size((80, 24))
     size = (columns, lines) if sys.stdout.isatty() else None
     return Shown(encoding=sys.stdout.encoding or getencoding(), size=size)
 
@@ -204,7 +217,7 @@ def _pieces(line: str, room: int) -> Iterator[tuple[str, str]]:
             yield ("" if number else gap), part
 
 
-_STYLED = re.compile(r"(\x1b\[[0-9;]*m)")
+_STYLED = pattern(r"(\x1b\[[0-9;]*m)")
 
 
 def plain(text: str) -> str:

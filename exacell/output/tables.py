@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import fold
+from exacell.core.patterns import pattern
 from exacell.core.units import MIB, human_size, size_text
 from exacell.output.folding import Body, FoldedRecord, body_of, fold_records
 from exacell.output.formats import flat, keys_of
@@ -298,9 +298,9 @@ def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> Align
 
 
 _NUMBER = r"(?:-?\d[\d,]*(?:\.\d+)?)"
-_NUMBERS = re.compile(rf"(?:{_NUMBER}\n)+")
-_UNIT = re.compile(r"[A-Za-z%/][A-Za-z%/ ]*")
-_QUANTITIES = re.compile(rf"({_NUMBER}(?:[KMGT](?=\n))?|-(?=\n))(?: ({_UNIT.pattern}))?\n")
+_NUMBERS = pattern(rf"(?:{_NUMBER}\n)+")
+_UNIT = pattern(r"[A-Za-z%/][A-Za-z%/ ]*")
+_QUANTITIES = pattern(rf"({_NUMBER}(?:[KMGT](?=\n))?|-(?=\n))(?: ({_UNIT.pattern}))?\n")
 """Quantities, or ``-`` for an absent one, one a line: all of a column are looked at in one search."""
 
 

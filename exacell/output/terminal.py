@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from exacell.output.style import (
     printable,
     readable,
     takes_unicode,
+    terminal_height,
     terminal_width,
     wants_color,
 )
@@ -273,7 +273,7 @@ class TerminalConsole:
                 from exacell.output.draw import Look
 
                 look = Look(width, self.color, takes_unicode(self._err))
-                lines = brief_lines(said, look, height=shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines)
+                lines = brief_lines(said, look, height=terminal_height())
             else:
                 from exacell.output.plans import plan_lines
 
@@ -461,7 +461,7 @@ class TerminalConsole:
         from exacell.output.progress import progress_lines
 
         width = terminal_width(self._err) or _FALLBACK_WIDTH
-        height = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines - 1 if self._err.isatty() else None
+        height = terminal_height() - 1 if self._err.isatty() else None
         now = monotonic()
         left = (progress.eta or 0.0) - (now - self._news)
         told = replace(progress, eta=left if left > 0 else None, waited=now - self._began)

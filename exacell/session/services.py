@@ -13,7 +13,6 @@ from exacell.core.cellset import CellSet, fold, grouped
 from exacell.core.config import AsmConfig, RackConfig, transport_name, trusted_group
 from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
-from exacell.transport.held.place import OF_CONNECTIONS, Hold, hold_of, supported
 
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
     from exacell.session.store import Store
     from exacell.transport.base import Transport
+    from exacell.transport.held.place import Hold
 
 
 class Services:
@@ -133,6 +133,8 @@ class Services:
     def hold(self) -> Hold | None:
         """Return the holder of connections that the current rack has or could have; None where it can have none: the rack
         is not reached as the configuration says, or not over ssh."""
+        from exacell.transport.held.place import OF_CONNECTIONS, hold_of, supported  # Few racks have one.
+
         session = self._session
         rack, config = session.need_rack(), session.config
         as_configured = config.racks.get(rack.name) == rack and not any(

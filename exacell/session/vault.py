@@ -8,12 +8,12 @@ shows it. A word of another process stands for nothing any more.
 from __future__ import annotations
 
 import os
-import re
 
 from exacell.cellcli.secrets import MASK, WORD, all_places, masked, replaced
 from exacell.core.errors import RefusedError
+from exacell.core.patterns import pattern
 
-_WORD = re.compile(rf"""(?P<quote>["']?)(?P<word>{WORD})(?P=quote)""")
+_WORD = pattern(rf"""(?P<quote>["']?)(?P<word>{WORD})(?P=quote)""")
 
 _kept: dict[str, str] = {}
 """What each word stands for, with the quotes that it was written in."""

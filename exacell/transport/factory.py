@@ -11,9 +11,9 @@ from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig, Settings, transport_name
 from exacell.core.errors import RefusedError
 from exacell.transport.base import FleetResult, Gate, Reply, ReplyHandler, Request, Role, Transport
-from exacell.transport.held.place import Hold
 
 if TYPE_CHECKING:
+    from exacell.transport.held.place import Hold
     from exacell.transport.ssh import SshTransport
 
 

@@ -19,7 +19,6 @@ from exacell.core.config import RackConfig, Settings
 from exacell.core.values import replace
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
 from exacell.transport.capabilities import SSH, check_requests
-from exacell.transport.capture import Spooled
 from exacell.transport.held.frames import (
     LARGEST,
     FrameError,
@@ -233,6 +232,8 @@ def _whole(heard: Heard, descriptor: int | None) -> Reply:
         raise FrameError("a reply does not say what its descriptor is")
     if descriptor is None:
         return heard.reply
+    from exacell.transport.capture import Spooled  # Small answers, which most are, need none of it.
+
     spooled = Spooled(open(descriptor, "rb", buffering=0))  # noqa: SIM115 - lives as the answer does
     return (
         replace(heard.reply, large=spooled) if heard.carried == "large" else replace(heard.reply, stdout=spooled.text)
