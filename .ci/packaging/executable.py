@@ -21,24 +21,67 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ZSTD = "/usr/lib/x86_64-linux-gnu/libzstd.a"
 MAGIC = b"exacell1"
-_LEVEL = 19
-_SHARED = "libc6 libexpat1 zlib1g libsqlite3-0 libffi8 liblzma5 libbz2-1.0 libgcc-s1"
+_LEVEL = 12
+"""Of zstd; 19 makes the file a tenth smaller, and takes ten times as long."""
+_SHARED = "libc6 libexpat1 zlib1g libsqlite3-0 libffi8 liblzma5 libbz2-1.0 libgcc-s1 libstdc++6"
 _BUILT_IN = "musl-dev libzstd-dev"
 """What the launcher is linked with."""
 _LIBRARIES = (
     "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "libutil.so.1", "libresolv.so.2",
     "libexpat.so.1", "libz.so.1", "libsqlite3.so.0", "libffi.so.8", "liblzma.so.5", "libbz2.so.1.0", "libgcc_s.so.1",
+    "libstdc++.so.6",
 )  # fmt: skip
-_LEFT_OUT = (
-    "_crypt _ctypes_test _curses _curses_panel _dbm _gdbm _hashlib _ssl _test* _tkinter _uuid _xx* _codecs_* audioop nis ossaudiodev "
-    "readline xxlimited*"
-).split()
+_LEFT_OUT = [
+    "_crypt",
+    "_ctypes_test",
+    "_curses",
+    "_curses_panel",
+    "_dbm",
+    "_gdbm",
+    "_hashlib",
+    "_ssl",
+    "_test*",
+    "_tkinter",
+    "_uuid",
+    "_xx*",
+    "_codecs_*",
+    "audioop",
+    "nis",
+    "ossaudiodev",
+    "readline",
+    "xxlimited*",
+]
 """Modules of the interpreter in C that are not taken."""
-_NOT_NEEDED = (
-    "test idlelib lib2to3 tkinter turtledemo turtle.py ensurepip distutils pydoc_data venv unittest/test EXTERNALLY-MANAGED "
-    "sitecustomize.py curses dbm _distutils_system_mod.py"
-).split()
-_OF_LIBRARIES = ("tests", "test", "testing/tests", "include", "conftest.py", "*.pyi", "*.a", "*.pxd", "*.h", "direct_url.json")
+_NOT_NEEDED = [
+    "test",
+    "idlelib",
+    "lib2to3",
+    "tkinter",
+    "turtledemo",
+    "turtle.py",
+    "ensurepip",
+    "distutils",
+    "pydoc_data",
+    "venv",
+    "unittest/test",
+    "EXTERNALLY-MANAGED",
+    "sitecustomize.py",
+    "curses",
+    "dbm",
+    "_distutils_system_mod.py",
+]
+_OF_LIBRARIES = (
+    "tests",
+    "test",
+    "testing/tests",
+    "include",
+    "conftest.py",
+    "*.pyi",
+    "*.a",
+    "*.pxd",
+    "*.h",
+    "direct_url.json",
+)
 _OWN = "zstandard==0.25.0"
 """What the tools' environment has for this module."""
 tools = (_OWN,)
@@ -120,7 +163,9 @@ def bom(text: str, packages: Iterable[Package]) -> str:
 
 
 def _said(*words: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run([str(word) for word in words], cwd=cwd, env=env, check=True, text=True, stdout=subprocess.PIPE)
+    done = subprocess.run(
+        [str(word) for word in words], cwd=cwd, env=env, check=True, text=True, stdout=subprocess.PIPE
+    )
     return done.stdout
 
 
@@ -134,23 +179,45 @@ def _python_of_debian() -> str:
 
 def _debian(to: Path, number: str) -> list[Package]:
     """Unpack the interpreter's packages, and what the launcher is linked with for its licences; return what they are."""
-    to.mkdir()
+    to.mkdir(parents=True, exist_ok=True)
     wanted = [f"python{number}-minimal", f"libpython{number}-minimal", f"libpython{number}-stdlib", *_SHARED.split()]
-    _said("apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *wanted, *_BUILT_IN.split(), cwd=to)
+    _download(to, wanted + _BUILT_IN.split())
+    for name in sorted(
+        {link.readlink().name for link in (to / "usr/share/doc").iterdir() if link.is_symlink() and not link.exists()}
+    ):
+        _download(to, [name])  # Some packages have their licence in another one.
     packages = []
     for file in sorted(to.glob("*.deb")):
-        _said("dpkg-deb", "-x", file, to)
-        name, version, source = (_said("dpkg-deb", "-f", file, field).strip() for field in ("Package", "Version", "Source"))
-        texts = to / "usr/share/doc" / name / "copyright"
-        if not texts.exists():
-            texts = to / "usr/share/doc" / (source.split()[0] if source else name) / "copyright"
-        packages.append(Package(name, version, source or name, texts.read_bytes()))
+        name, version, source = (
+            _said("dpkg-deb", "-f", file, field).strip() for field in ("Package", "Version", "Source")
+        )
+        licence = (to / "usr/share/doc" / name / "copyright").read_bytes()
+        packages.append(Package(name, version, (source or name).split()[0], licence))
     return packages
+
+
+def _download(to: Path, names: Sequence[str]) -> None:
+    """Have apt bring packages of Debian, and unpack them."""
+    before = set(to.glob("*.deb"))
+    _said("apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *names, cwd=to)
+    for file in set(to.glob("*.deb")) - before:
+        _said("dpkg-deb", "-x", file, to)
 
 
 def _launcher(to: Path) -> None:
     """Build launcher.c: static, of musl and zstd."""
-    words = "-static -Os -s -Wall -Wextra -Werror -Wl,--build-id=none -idirafter /usr/include -o".split()
+    words = [
+        "-static",
+        "-Os",
+        "-s",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wl,--build-id=none",
+        "-idirafter",
+        "/usr/include",
+        "-o",
+    ]
     _said("musl-gcc", *words, to, "launcher.c", ZSTD, cwd=HERE)
 
 
@@ -164,7 +231,9 @@ def _interpreter(debian: Path, root: Path, number: str) -> None:
     for pattern in _LEFT_OUT:
         for path in (library / "lib-dynload").glob(f"{pattern}.cpython-*"):
             path.unlink()
-    for path in library.glob("_sysconfigdata*.py"):  # The interpreter is static; what it would be built with is nobody's business here.
+    for path in library.glob(
+        "_sysconfigdata*.py"
+    ):  # The interpreter is static; what it would be built with is nobody's business here.
         path.write_text(path.read_text().replace("'Py_ENABLE_SHARED': 1", "'Py_ENABLE_SHARED': 0"))
     for name in _LIBRARIES:
         found = [debian / folder / name for folder in ("lib/x86_64-linux-gnu", "usr/lib/x86_64-linux-gnu")]
@@ -231,16 +300,24 @@ def _compressed(data: bytes, python: Path) -> bytes:
 def _licences(root: Path, packages: Iterable[Package], version: str, library: Path) -> None:
     """Write licences/: the text of each part, and CONTENTS, which says what the parts are and where their source is."""
     to = root / "licences"
-    to.mkdir()
-    lines = [f"exacell {version}, as one file. Its parts, their licences (in this folder) and where their source is:", ""]
+    to.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"exacell {version}, as one file. Its parts, their licences (in this folder) and where their source is:",
+        "",
+    ]
     for package in packages:
         (to / f"debian-{package.name}").write_bytes(package.licence)
-        lines.append(f"debian-{package.name}: version {package.version}; source: Debian, apt-get source {package.source.split()[0]}")
+        lines.append(
+            f"debian-{package.name}: version {package.version}; source: Debian, apt-get source {package.source}"
+        )
     for path in sorted(library.glob("*.dist-info")):
         name = path.name.removesuffix(".dist-info")
         lines.append(f"{name}: source: PyPI, of that name and version")
         for text in sorted(path.rglob("*")):
             if text.is_file() and text.name.upper().startswith(("LICEN", "COPYING", "NOTICE", "AUTHORS")):
                 shutil.copy(text, to / f"{name}-{text.name}")
-    lines += ["", "Debian's glibc (LGPL-2.1 or later) is in lib/ as shared libraries, unchanged: lay others there to use them instead."]
+    lines += [
+        "",
+        "Debian's glibc (LGPL-2.1 or later) is in lib/ as shared libraries, unchanged: lay others there to use them instead.",
+    ]
     (to / "CONTENTS").write_text("\n".join([*lines, ""]))

@@ -142,7 +142,7 @@ static int unpack(int folder) {
     ZSTD_DStream *stream = ZSTD_createDStream();
     ZSTD_inBuffer from = {in, tail.payload + tail.payload_size, tail.payload};
     ZSTD_outBuffer to = {out, sizeof out, 0};
-    size_t taken = 0;
+    size_t taken = 0, left = 1; /* bytes to come, 0 when all is there and the checksum right */
     char path[PATH_MAX], kind, *at = lines;
     uint64_t size;
     struct timespec times[2] = {{.tv_sec = tail.mtime}, {.tv_sec = tail.mtime}};
@@ -156,8 +156,8 @@ static int unpack(int folder) {
         while (size) {
             if (taken == to.pos) {
                 to.pos = taken = 0;
-                size_t code = ZSTD_decompressStream(stream, &to, &from);
-                if (ZSTD_isError(code) || (!to.pos && from.pos == from.size)) die("this file is damaged: compare it with SHA256SUMS");
+                left = ZSTD_decompressStream(stream, &to, &from);
+                if (ZSTD_isError(left) || (!to.pos && from.pos == from.size)) die("this file is damaged: compare it with SHA256SUMS");
                 continue;
             }
             size_t part = to.pos - taken < size ? to.pos - taken : size;
@@ -170,8 +170,8 @@ static int unpack(int folder) {
         }
         if (futimens(file, times) | close(file)) return -1;
     }
-    to.pos = 0; /* the checksum at the end */
-    if (ZSTD_decompressStream(stream, &to, &from)) die("this file is damaged: compare it with SHA256SUMS");
+    to.pos = 0;
+    if (left && ZSTD_decompressStream(stream, &to, &from)) die("this file is damaged: compare it with SHA256SUMS");
     if (fchmod(folder, 0755)) return -1; /* base lets nobody in; an emulated host's users see this folder alone */
     ZSTD_freeDStream(stream);
     munmap(in, tail.payload + tail.payload_size);
