@@ -1,8 +1,8 @@
 """The one file for Linux on x86-64 that needs no Python and no libc of the host: launcher.c, and behind it what it unpacks.
 
 The interpreter and its libraries are Debian's packages, as apt of the building machine has and checks them; exacell and its
-libraries are the wheels. Nothing is taken that is under the GPL (readline, gdbm), that another library brings already (OpenSSL), or
-that nothing here uses.
+libraries are the wheels. Nothing is taken that is under the GPL (readline, gdbm), that another library brings already (OpenSSL),
+or that nothing here uses.
 """
 
 from __future__ import annotations
@@ -251,7 +251,8 @@ def _wheels(work: Path, python: Path, wheels: Path, library: Path, number: str, 
     """Lay exacell and its libraries beside the interpreter's modules."""
     into = work / "packages"
     _said(
-        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--find-links", wheels, "--no-compile",
+        python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--find-links", wheels,
+        "--no-compile",
         "--target", into, "--only-binary=:all:", "--python-version", number, "--implementation", "cp",
         "--platform", "manylinux_2_28_x86_64", "--platform", "manylinux_2_27_x86_64", "--platform", "manylinux_2_17_x86_64",
         "--platform", "manylinux2014_x86_64", wanted,
@@ -293,8 +294,11 @@ def _compile(root: Path, number: str) -> None:
 
 
 def _compressed(data: bytes, python: Path) -> bytes:
-    code = f"import sys, zstandard as z; c = z.ZstdCompressor(level={_LEVEL}, write_checksum=True); sys.stdout.buffer.write(c.compress(sys.stdin.buffer.read()))"
-    return subprocess.run([python, "-c", code], input=data, check=True, stdout=subprocess.PIPE).stdout
+    code = (
+        "import sys, zstandard; packer = zstandard.ZstdCompressor(level=int(sys.argv[1]), write_checksum=True); "
+        "sys.stdout.buffer.write(packer.compress(sys.stdin.buffer.read()))"
+    )
+    return subprocess.run([python, "-c", code, str(_LEVEL)], input=data, check=True, stdout=subprocess.PIPE).stdout
 
 
 def _licences(root: Path, packages: Iterable[Package], version: str, library: Path) -> None:

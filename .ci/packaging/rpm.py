@@ -1,4 +1,7 @@
-"""The RPM: the one file as /usr/bin/exacell, with manual, completions, recipes and licences; built by rpmbuild, the same bytes from the same files."""
+"""The RPM: the one file as /usr/bin/exacell, with manual, completions, recipes and licences.
+
+rpmbuild makes it; the same files give the same bytes.
+"""
 
 from __future__ import annotations
 

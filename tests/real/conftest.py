@@ -1,4 +1,4 @@
-"""Two guests with kernels of their own, for the tests that change one, and what make dist writes; skipped by name where they can't be."""
+"""Two guests with kernels of their own, for the tests that change one, and what make dist writes; skipped where they can't be."""
 
 from __future__ import annotations
 

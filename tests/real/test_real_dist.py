@@ -47,7 +47,7 @@ def test_it_installs_and_runs_without_a_network(built: Path, tmp_path: Path) -> 
 
 
 def test_the_rpm_lays_everything_where_it_belongs(built: Path, tmp_path: Path) -> None:
-    """rpm2cpio and cpio unpack the RPM; its program runs in an empty root with its recipes, and manual and completions lie where they are looked for."""
+    """rpm2cpio and cpio unpack the RPM: its program and recipes work in an empty root, the rest lies in its place."""
     packed = subprocess.run(["rpm2cpio", built / f"{NAME}-1.x86_64.rpm"], check=True, stdout=subprocess.PIPE).stdout
     subprocess.run(["cpio", "-id", "--quiet"], input=packed, cwd=tmp_path, check=True)
     there = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}

@@ -28,7 +28,7 @@ def file(built: Path) -> Path:
 
 
 def in_empty_root(file: Path, home: Path, *words: str) -> list[str]:
-    """Return the command that runs the file where there is nothing but it, /proc, /dev, /tmp and a home; no network, no rights."""
+    """Return the command that runs the file where nothing else is but /proc, /dev, /tmp and a home; no network, no rights."""
     root = [
         "--unshare-all",
         "--die-with-parent",
@@ -67,7 +67,6 @@ class Screen:
     def __init__(self, file: Path, home: Path) -> None:
         command = in_empty_root(file, home, "demo")
         self._child = pexpect.spawn(command[0], command[1:], encoding="utf-8", timeout=LONG_S, dimensions=(50, 150))
-        self._child.logfile_read = open("/tmp/h4screen", "w")
         self._prompted()
 
     def _prompted(self) -> str:
@@ -103,7 +102,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_benchmark_is_prepared_and_reported_where_there_is_nothing_else(file: Path, home: Path) -> None:
-    """In an empty root the one file lists cells, completes on Tab, helps, resets for a benchmark, and writes the report of an A/B."""
+    """In an empty root it lists cells, completes on Tab, helps, resets for a benchmark, and writes the report of an A/B."""
     screen = Screen(file, home)
     screen.type("list cell", r"exa1cel\[01-03\].*online")
     screen.press("list flashcac\t", "flashcachecontent")
@@ -176,7 +175,7 @@ def test_a_folder_that_is_not_as_it_was_unpacked_is_made_anew(file: Path, home: 
 
 
 def test_a_start_that_was_killed_leaves_nothing_that_counts(file: Path, home: Path) -> None:
-    """A first start that is killed while it unpacks leaves no folder under the right name, and the next start takes its rest away."""
+    """A first start that is killed while it unpacks leaves no whole folder, and the next start takes its rest away."""
     env = {OWN: str(home)}
     child = subprocess.Popen([str(file), "--version"], env=env, stdout=subprocess.DEVNULL)
     until(lambda: any(home.glob("exacell-new.*/lib")))
@@ -219,7 +218,7 @@ def mounted(options: str, at: Path) -> list[str]:
     ],
 )
 def test_another_folder_is_taken_or_one_line_says_why_not(file: Path, home: Path, options: str, reason: str) -> None:
-    """Where the cache takes no programs, is full, read-only or open to others, another folder is used; with none, one line names the reason."""
+    """A cache without programs, full, read-only or open to others: another folder is used, or one line says why."""
     before = mounted(options, home)
     there = run(file, env={"HOME": "/nowhere", "XDG_CACHE_HOME": str(home), "TMPDIR": str(home)}, before=before)
     assert (there.returncode, there.stdout, there.stderr) == (0, SAYS, "")
@@ -260,10 +259,11 @@ def test_a_user_whom_the_system_does_not_know(file: Path, home: Path) -> None:
 
 
 def test_programs_of_the_host_see_nothing_of_it(file: Path, home: Path) -> None:
-    """A program that it starts has the environment that the user has; what is preloaded for programs of the host is given on to them alone."""
+    """A program that it starts has the user's environment, LD_PRELOAD too, which exacell itself does not follow."""
     env = {
         "HOME": str(home), "PATH": os.environ["PATH"], "PAGER": "cat", "LD_LIBRARY_PATH": "/of/the/user",
-        "LD_PRELOAD": "/no/such/library.so", "PYTHONPATH": "/of/the/user", "PYTHONHOME": "/of/the/user", "EXACELL_HOME": str(home / "own"),
+        "LD_PRELOAD": "/no/such/library.so", "PYTHONPATH": "/of/the/user", "PYTHONHOME": "/of/the/user",
+        "EXACELL_HOME": str(home / "own"),
     }  # fmt: skip
     script = home / "script.exa"
     script.write_text("list cell | env\n")
@@ -295,6 +295,6 @@ def test_nothing_inside_is_under_the_gpl(file: Path, home: Path) -> None:
         name for name in names if name.startswith(("readline", "libreadline", "_gdbm", "_dbm", "libgdbm", "libdb"))
     ]
     contents = (unpacked(home) / "licences/CONTENTS").read_text()
-    assert {name for name in re.findall(r"^debian-[\w.+-]+(?=:)", contents, re.MULTILINE)} <= names
+    assert set(re.findall(r"^debian-[\w.+-]+(?=:)", contents, re.MULTILINE)) <= names
     assert "debian-libc6" in contents
     assert "apt-get source glibc" in contents
