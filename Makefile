@@ -90,9 +90,10 @@ man: $(VENV)/.installed
 	@mkdir -p docs/man
 	@$(VENV)/bin/python -c 'from exacell.commands.help import manual; print(manual(), end="")' > docs/man/exacell.1
 
-# What is handed out, into dist/: source, wheel, all libraries for machines without internet, SBOM, sums; the same commit gives the
-# same bytes. It needs git and a package index; a minute.
+# What is handed out, into dist/: one executable for Linux, an RPM, source, wheel, all libraries for machines without internet, SBOM, sums;
+# the same commit gives the same bytes. It needs Debian or Ubuntu, and a package index; some minutes.
 dist: $(VENV)/.installed
+	@sh .ci/install-os-packages dist
 	@$(VENV)/bin/python .ci/dist $(ARGS)
 
 clean:

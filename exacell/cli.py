@@ -11,9 +11,10 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
-from exacell.core.errors import ExitCode
+from exacell.core.errors import ConfigError, ExitCode
 from exacell.core.lazyimport import put_off, without
 from exacell.core.version import __version__
 from exacell.output.streams import open_standard_streams
@@ -34,7 +35,8 @@ def entry() -> NoReturn:
         from exacell.core.paths import Home
         from exacell.session.completion.kept import use_kept
 
-        use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
+        with suppress(ConfigError):  # Without a home nothing is kept.
+            use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
     _leave(main())
 
 

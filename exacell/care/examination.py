@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from exacell.care.health import Level
+from exacell.core.cellset import fold
 from exacell.core.units import MIB, counted, human_size
 from exacell.core.values import dataclass
 
@@ -268,6 +269,33 @@ def login(host: str, user: str, *, problem: str, way: str = "", release: str = "
     if problem:
         return Check(host=host, check=check, level=Level.BAD, found=problem, way=way)
     return Check(host=host, check=check, level=Level.OK, found="works" + (f", release {release}" if release else ""))
+
+
+def releases(found: Mapping[str, str]) -> Check | None:
+    """Return whether all cells have one release; None where fewer than two told theirs.
+
+    Args:
+        found: cell → its release; empty where it is not known.
+    """
+    cells: dict[str, list[str]] = {}
+    for cell, release in found.items():
+        if release:
+            cells.setdefault(release, []).append(cell)
+    if sum(map(len, cells.values())) < 2:
+        return None
+    most = max(cells, key=lambda release: (len(cells[release]), release))
+    if len(cells) == 1:
+        return Check(check="releases", level=Level.OK, found=f"all {counted(len(cells[most]), 'cell')} have {most}")
+    others = sorted((release, names) for release, names in cells.items() if release != most)
+    differing = "; ".join(
+        f"{fold(names)} {'has' if len(names) == 1 else 'have'} {release}" for release, names in others
+    )
+    return Check(
+        check="releases",
+        level=Level.WARN,
+        found=f"{differing}; {fold(cells[most])} {'has' if len(cells[most]) == 1 else 'have'} {most}",
+        way="`show versions`; all cells of a rack should have one release, except while they are patched",
+    )
 
 
 def worst(checks: Iterable[Check]) -> Level:

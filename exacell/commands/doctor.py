@@ -172,20 +172,23 @@ def _lock(session: Session, rack: RackConfig) -> Check:
 
 
 def _cells(services: Services, rack: RackConfig, cells: Sequence[str], timeout: float | None) -> list[Check]:
-    """Return whether the logins for reads and for writes work on each cell; one check for both where both fail alike."""
+    """Return whether the logins for reads and for writes work on each cell; one check for both where both fail alike.
+    The last check is whether all cells have one release."""
     read = services.fleet.query(cells, [_CELL], timeout=timeout)
     fell_back = services.transport.read_fallback
     tried = services.transport.logins(cells, Role.WRITE) if rack.write_user != rack.read_user else None
     problems = {} if tried is None else {cell: _problem(reply) for cell, reply in tried.replies.items()}
     readers, writers = [], []
+    releases: dict[str, str] = {}
     for cell, answer in read.answers.items():
+        releases[cell] = str(answer.tables[0][0].get("releaseVersion", "")) if any(answer.tables) else ""
         both = answer.problem != "" and problems.get(cell) == answer.problem
         readers.append(
             examination.login(
                 cell,
                 f"{rack.read_user}, {rack.write_user}" if both else rack.read_user,
                 problem=answer.problem,
-                release=str(answer.tables[0][0].get("releaseVersion", "")) if any(answer.tables) else "",
+                release=releases[cell],
                 falls_back=rack.write_user if cell in fell_back and not answer.problem else "",
             )
         )
@@ -194,7 +197,8 @@ def _cells(services: Services, rack: RackConfig, cells: Sequence[str], timeout: 
     if tried is None and rack.write_user != rack.read_user:
         said = f"the transport {services.transport.capabilities.name} can't log in without running something"
         writers = [Check(check=f"login {rack.write_user}", level=Level.UNKNOWN, found=f"not tried: {said}")]
-    return [*readers, *writers]
+    alike = examination.releases(releases)
+    return [*readers, *writers, *([] if alike is None else [alike])]
 
 
 def _problem(reply: Reply) -> str:

@@ -17,6 +17,7 @@ from exacell.core.errors import (
     JournalError,
     RefusedError,
 )
+from exacell.core.localshell import need_shell
 from exacell.core.paths import at_home
 from exacell.core.values import replace
 from exacell.journal.actor import actor
@@ -46,7 +47,7 @@ def host(session: Session, services: Services, request: Request, call: Call) -> 
     """Return its exit status as the exit code; its output is talk's neighbour on the terminal.
 
     Raises:
-        RefusedError: a change is found in it, or it can't be read and was not accepted.
+        RefusedError: a change is found in it, or it can't be read and was not accepted, or this machine has no shell.
         JournalError: the journal can't be written; nothing was run.
     """
     text, flags = command_given(call, session.options.over(call.flags))
@@ -54,6 +55,7 @@ def host(session: Session, services: Services, request: Request, call: Call) -> 
     findings = judged(session, services, request, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])
+    need_shell(f"host {text[:_SHOWN]}")
     changing = nullcontext() if findings.harmless else services.while_changing()
     with told_while_waiting(since(f"running {text[:_SHOWN]}"), services.console.waiting), changing:
         return (

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
 
 _PRIVATE = 0o700
@@ -42,7 +43,11 @@ class Home:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Home:
-        """Return the directories that ``env`` (default: the process environment) asks for; creates nothing."""
+        """Return the directories that ``env`` (default: the process environment) asks for; creates nothing.
+
+        Raises:
+            ConfigError: the user has no home, and EXACELL_HOME is not set.
+        """
         variables = os.environ if env is None else env
         own = variables.get("EXACELL_HOME", "")
         if own:
@@ -75,6 +80,11 @@ def _xdg(env: Mapping[str, str], variable: str, default: str) -> Path:
     if os.path.isabs(value):
         return Path(value) / "exacell"
     home = env.get("HOME", "") or os.path.expanduser("~")
+    if home == "~":
+        raise ConfigError(
+            f"user {os.geteuid()} has no home folder: HOME is not set, and this machine has no entry for the user",
+            hint="set EXACELL_HOME to a folder of yours",
+        )
     return Path(home) / default / "exacell"
 
 

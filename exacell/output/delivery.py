@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.core.errors import ExitCode, OutputError, StatementError, why_unreadable
+from exacell.core.localshell import need_shell
 from exacell.core.paths import at_home
 from exacell.opaque.here import is_device
 from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
@@ -192,9 +193,14 @@ class Delivery:
 
     @contextmanager
     def piped(self, command: str) -> Iterator[Popen[str]]:
-        """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it."""
+        """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it.
+
+        Raises:
+            RefusedError: this machine has no shell.
+        """
         import subprocess  # For | and ! alone.
 
+        need_shell(f"| {command}")
         with self._lent():
             # Where no program may be started, less starts none either. Source: less(1), SECURITY.
             env = {**os.environ, "LESSSECURE": "1"} if self.anew() else None
@@ -211,9 +217,14 @@ class Delivery:
                 process.wait()
 
     def local(self, command: str) -> ExitCode:
-        """Run a command of the local shell on the terminal, and return what its status means."""
+        """Run a command of the local shell on the terminal, and return what its status means.
+
+        Raises:
+            RefusedError: this machine has no shell.
+        """
         import subprocess
 
+        need_shell(command)
         try:
             with self._lent():
                 status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode

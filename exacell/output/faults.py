@@ -204,7 +204,7 @@ def bug(error: BaseException) -> int:
     try:
         path = ensure_dir(Home.from_env().state_dir) / name
         replace_file(path, trace)
-    except OSError:
+    except (OSError, ConfigError):
         descriptor, fallback = tempfile.mkstemp(prefix="exacell-", suffix=".txt", text=True)
         with open(descriptor, "w", encoding="utf-8") as stream:
             stream.write(trace)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
+from exacell.core.localshell import SHELL
 from exacell.output.screen import fits_screen
 from exacell.output.style import rows_of
 
@@ -80,7 +81,7 @@ def _size(out: TextIO) -> tuple[int, int]:
 def _by_command(lines: Iterable[str], command: str, out: TextIO) -> bool:
     """Return whether the command could be started."""
     words = shlex.split(command)
-    if not words or shutil.which(words[0]) is None:
+    if not words or not os.access(SHELL, os.X_OK) or shutil.which(words[0]) is None:
         return False
     env = pager_env(os.environ)
     out.flush()

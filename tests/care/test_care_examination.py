@@ -76,6 +76,8 @@ CASES: tuple[tuple[Callable[[], Check], Level, str, str], ...] = (
     (lambda: e.ssh_config("c", {"Port": ("22", "")}), WARN, "Port: exacell 22, ssh none", "`ssh -G c`"),
     (lambda: e.login("c", "u", problem=""), OK, "works", ""),
     (lambda: e.login("c", "u", problem="", release="24.1"), OK, "works, release 24.1", ""),
+    (lambda: e.releases({"c1": "24.1", "c2": "24.1", "c3": ""}), OK, "all 2 cells have 24.1", ""),
+    (lambda: e.releases({"c1": "24.1", "c2": "25.1", "c3": "24.1"}), WARN, "c2 has 25.1; c[1,3] have 24.1", "`show versions`"),
     (lambda: e.login("c", "u", problem="refused", way="try"), BAD, "refused", "try"),
     (lambda: e.login("c", "u", problem="", falls_back="w"), WARN, "reads use w with `cellcli -m`", "`ssh-copy-id u@c`"),
 )  # fmt: skip

@@ -1,8 +1,11 @@
-"""Two guests with kernels of their own, for the tests that change one; skipped by name where they can't run."""
+"""Two guests with kernels of their own, for the tests that change one, and what make dist writes; skipped where they can't be."""
 
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +15,28 @@ from tests.real.guests import Guests, initiator, kernel, missing
 from tests.support.program import Program
 
 NAMES = ("ini1", "ini2")
+ROOT = Path(__file__).resolve().parents[2]
+NEEDED = ("git", "bwrap", "unshare", "apt-get", "musl-gcc", "rpmbuild", "rpm2cpio", "cpio")
+
+
+def build(folder: Path) -> Path:
+    """Return the folder, with what make dist writes into it."""
+    subprocess.run([sys.executable, ROOT / ".ci" / "dist", folder], check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what make dist writes; TEST_DIST names one that it has written."""
+    if given := os.environ.get("TEST_DIST"):
+        return Path(given)
+    if not os.environ.get("TEST_REAL"):
+        pytest.skip("what is handed out is built by make test-real alone (TEST_REAL=1)")
+    if missing_programs := [program for program in NEEDED if shutil.which(program) is None]:
+        pytest.skip(f"there is no {' and no '.join(missing_programs)}")
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone")
+    return build(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="session")

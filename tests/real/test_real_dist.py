@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
-import pytest
-
 from exacell.core.version import __version__
+from tests.real.conftest import build
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = f"exacell-{__version__}"
-NEEDED = ("git", "bwrap")
-
-
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what make dist writes."""
-    if missing := [program for program in NEEDED if shutil.which(program) is None]:
-        pytest.skip(f"there is no {' and no '.join(missing)}")
-    if not (ROOT / ".git").exists():
-        pytest.skip("this is no clone")
-    return build(tmp_path_factory.mktemp("dist"))
-
-
-def build(folder: Path) -> Path:
-    subprocess.run([sys.executable, ROOT / ".ci" / "dist", folder], check=True, stdout=subprocess.DEVNULL)
-    return folder
 
 
 def test_the_same_commit_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
@@ -63,3 +44,55 @@ def test_it_installs_and_runs_without_a_network(built: Path, tmp_path: Path) -> 
         cwd="/", capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": ""},
     )  # fmt: skip
     assert "exa1cel03" in done.stdout
+
+
+def test_the_rpm_lays_everything_where_it_belongs(built: Path, tmp_path: Path) -> None:
+    """rpm2cpio and cpio unpack the RPM: its program and recipes work in an empty root, the rest lies in its place."""
+    packed = subprocess.run(["rpm2cpio", built / f"{NAME}-1.x86_64.rpm"], check=True, stdout=subprocess.PIPE).stdout
+    subprocess.run(["cpio", "-id", "--quiet"], input=packed, cwd=tmp_path, check=True)
+    there = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert {
+        "usr/share/man/man1/exacell.1.gz",
+        "usr/share/bash-completion/completions/exacell",
+        "usr/share/zsh/site-functions/_exacell",
+        "usr/share/fish/vendor_completions.d/exacell.fish",
+        "usr/share/exacell/recipes/reset_cold.exa",
+        "usr/share/licenses/exacell/CONTENTS",
+        "usr/share/licenses/exacell/LICENSE",
+    } <= there
+    assert (tmp_path / "usr/bin/exacell").read_bytes() == (built / f"{NAME}-x86_64").read_bytes()
+    inside = [
+        "bwrap",
+        "--unshare-all",
+        "--clearenv",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--tmpfs",
+        "/tmp",
+        "--tmpfs",
+        "/var/tmp",
+    ]
+    inside += ["--ro-bind", str(tmp_path / "usr"), "/usr", "--", "/usr/bin/exacell"]
+    done = subprocess.run(
+        [*inside, "demo", "check", "recipe", "/usr/share/exacell/recipes/reset_cold.exa"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_rpm_needs_no_other_package(built: Path) -> None:
+    """The RPM requires nothing but features of rpm itself, runs no script, and its files belong to root."""
+    asked = ["rpm", "-qp", "--qf", "[%{REQUIRENAME}\\n]", "--scripts", built / f"{NAME}-1.x86_64.rpm"]
+    said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
+    assert [line for line in said.split() if not line.startswith("rpmlib(")] == []
+    owners = subprocess.run(
+        ["rpm", "-qp", "--qf", "[%{FILEUSERNAME}:%{FILEGROUPNAME}\\n]", built / f"{NAME}-1.x86_64.rpm"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert set(owners.stdout.split()) == {"root:root"}

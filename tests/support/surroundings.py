@@ -23,7 +23,7 @@ from tests.support.patience import until
 
 KEPT = re.compile(
     r"PATH|USER|LOGNAME|SHELL|TZ|COLUMNS|LINES|CI|LD_LIBRARY_PATH|LD_PRELOAD|VIRTUAL_ENV|EXACELL_APPROVE|EXACELL_FAULTS_STEP"
-    r"|TEST_REAL|(PYTHON|PYTEST|COV|HYPOTHESIS|PIP)\w*"
+    r"|TEST_REAL|TEST_DIST|(PYTHON|PYTEST|COV|HYPOTHESIS|PIP)\w*"
 )
 """Variables that tests may inherit: what Python and the test programs need. All others are somebody's own habits."""
 
