@@ -225,7 +225,11 @@ def _carried_out(
     if within is not None:
         refuse_unrevertible(plan, within)
     shown = not (session.options.quiet and flags.get("yes"))
-    if shown:
+    agreed = request.agreed if is_asked(plan, flags) else None
+    covered = agreed is not None and agreed.covers(plan)
+    if covered:
+        services.console.say(f"{fold(plan.targets)}: the same plan as in an earlier wave, which you confirmed")
+    elif shown:
         services.console.show_plan(plan, brief=is_asked(plan, flags))
     for said in _left_by_others(session):
         services.console.say(said)
@@ -245,7 +249,14 @@ def _carried_out(
     refuse_login(session, services, plan)
     lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     services.journal.refuse_damaged()
-    agree(plan, flags, services.console)
+    if not covered:
+        if agreed is not None and agreed.later and not plan.loss:
+            services.console.say(
+                f"yes also counts for {agreed.later} if the plan there is the same; if not, you are asked again"
+            )
+        agree(plan, flags, services.console)
+        if agreed is not None:
+            agreed.add(plan)
     with services.while_changing():
         report = _run(session, services, request, plan, flags, own, within)
         result = _result(services, request, plan, report)

@@ -32,6 +32,7 @@ from exacell.output.folding import each_cell_apart
 from exacell.output.render import for_eyes
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
+from exacell.plan.alike import Agreed
 from exacell.plan.foreseen import Foreseen
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
@@ -80,6 +81,7 @@ class RecipeRunner:
         self._flags = call.flags
         self._turns = turns
         begun = [each.wave for number, each in enumerate(ready.lines, start=1) if self._before(number).state]
+        self._agreed = request.agreed or Agreed()
         self._passed = {(wave.line, wave.number) for wave in begun if wave is not None}
         """Waves that have begun: line of their rolling, and number."""
         self._statement = call.text
@@ -235,6 +237,9 @@ class RecipeRunner:
     def _carry_out(self, each: ReadyLine, before: LineState) -> None:
         line, inner = each.line, each.inner
         session, services, request = self._session, self._services, self._request
+        if each.wave is not None or request.agreed is not None:
+            later = fold(each.wave.behind) if each.wave is not None else ""
+            request = replace(request, agreed=self._agreed.at(each.source.number, later))
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from exacell.journal.confirming import WaitingRun
     from exacell.language.line import Line
     from exacell.output.result import Result
+    from exacell.plan.alike import Agreed
     from exacell.plan.foreseen import Foreseen
     from exacell.session.artifacts import Keeping
     from exacell.session.saved import Expected
@@ -38,6 +39,7 @@ class Request:
         shows: shows the answer of a recipe's line before the next line begins; None if answers are gathered to the end, because
             answers and talk do not go to one screen.
         foreseen: in a preview of several statements what the earlier ones will have changed; None where nothing is previewed.
+        agreed: the plans of earlier waves that somebody agreed to, for a line of a rolling; None for any other.
         waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
     """
 
@@ -55,6 +57,7 @@ class Request:
     typed: bool = False
     loads: frozenset[str] = frozenset()
     foreseen: Foreseen | None = None
+    agreed: Agreed | None = None
 
     @property
     def part(self) -> dict[str, object]:

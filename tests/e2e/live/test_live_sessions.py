@@ -50,6 +50,36 @@ def test_a_refusal_is_short_and_why_has_all_of_it(start: Start) -> None:
     assert "error 'lst' is not a statement" in " ".join(answer(child, "why").split())
 
 
+def test_a_rolling_asks_once_for_the_same_plan(start: Start, rack: Path) -> None:
+    """Three waves of two lines are two questions; a cell that differs is asked about again, and the answer no ends the run."""
+    (rack / "recipes").mkdir(exist_ok=True)
+    (rack / "recipes" / "twolines.exa").write_text(
+        "risk redundancy\nrolling\nalter cell comment='rolled'\nrestart service ms\nend\n"
+    )
+    child = start(rows=60, columns=100)
+    child.sendline("run twolines")
+    for later in ("exa1cel[02-03]", "exa1cel[02-03]"):
+        child.expect_exact(f"yes also counts for {later} if the plan there is the same")
+        child.expect_exact("proceed? [y/N/d]")
+        child.sendline("y")
+    child.expect_exact(PROMPT)
+    said = plain(child.before)
+    assert said.count("the same plan as in an earlier wave, which you confirmed") == 4 and "proceed?" not in said
+    answer(child, "on exa1cel02 alter cell comment='other' -y")
+    answer(child, "on exa1cel01,exa1cel03 alter cell comment='' -y")
+    child.sendline("run twolines")
+    for _ in range(2):
+        child.expect_exact("proceed? [y/N/d]")
+        child.sendline("y")
+    child.expect_exact("ALTER CELL comment='rolled'")
+    child.expect_exact("proceed? [y/N/d]")
+    child.sendline("n")
+    child.expect_exact("not confirmed; nothing was sent")
+    child.expect_exact(PROMPT)
+    child.sendline("on @all alter cell comment='' -y")
+    child.expect_exact(PROMPT)
+
+
 def test_watch_takes_the_screen_and_q_gives_it_back(start: Start) -> None:
     """watch draws on the other screen, q ends it, the last answer stays above the next prompt, which works."""
     child = start()

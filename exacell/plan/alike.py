@@ -1,0 +1,75 @@
+"""Plans of a recipe's rolling that somebody agreed to: the same plan in a later wave is not asked about again. Pure.
+
+Two plans are the same when each step of the later one, with its target's own name masked, is a step of the earlier one (same
+statement, same values before and after, same way back, same risk), and when the warnings are the same. Times and notes do not
+count. A plan that loses data, or whose risk is unknown, is never the same as another one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from exacell.cellcli.fold import neutral_text
+from exacell.plan.model import Plan, Risk, as_data
+
+_VARIES = frozenset({"target", "estimate", "what", "only_if", "needs", "proves", "hopes", "within", "watch", "expect"})
+"""Parts of a step that say for whom it is, how long it takes and how it is checked, and not what it does."""
+
+
+class Agreed:
+    """What was agreed to, by the line of the recipe whose plan it was.
+
+    Args:
+        of: shared by the views of :meth:`at`.
+        line: the line whose plans are meant, behind those of the recipes around it.
+        later: the targets of the waves that follow, for the question.
+    """
+
+    def __init__(
+        self, of: dict[tuple[int, ...], frozenset[str]] | None = None, line: tuple[int, ...] = (), later: str = ""
+    ) -> None:
+        self._of = {} if of is None else of
+        self._line = line
+        self.later = later
+
+    def at(self, line: int, later: str) -> Agreed:
+        """Return the view of a line, which shares what was agreed to. ``later`` is empty where no wave follows."""
+        return Agreed(self._of, (*self._line, line), later or self.later)
+
+    def covers(self, plan: Plan) -> bool:
+        """Return whether a plan that was agreed to on this line was the same as this one."""
+        return _may_be_covered(plan) and _shape(plan) <= self._of.get(self._line, frozenset())
+
+    def add(self, plan: Plan) -> None:
+        """Remember that somebody agreed to a plan of this line."""
+        if _may_be_covered(plan):
+            self._of[self._line] = self._of.get(self._line, frozenset()) | _shape(plan)
+
+
+def _may_be_covered(plan: Plan) -> bool:
+    return not plan.loss and plan.risk.rank < Risk.DATA.rank
+
+
+def _shape(plan: Plan) -> frozenset[str]:
+    """Return what a plan does as texts without the names of its targets."""
+    return frozenset(_parts(plan))
+
+
+def _parts(plan: Plan) -> Iterator[str]:
+    yield f"risk {plan.risk}"
+    for warning in plan.warnings:
+        yield f"warning {_masked(warning, *plan.targets)}"
+    for target, statements in plan.inverse.items():
+        yield f"inverse {_masked(json.dumps(statements), target)}"
+    for number, stage in enumerate(plan.stages):
+        for step in stage.steps:
+            told = {name: value for name, value in as_data(step).items() if name not in _VARIES}
+            undoes = step.target in plan.inverse
+            yield _masked(f"step {number} {stage.title} {undoes} {json.dumps(told, sort_keys=True)}", step.target)
+
+
+def _masked(text: str, *targets: str) -> str:
+    for target in targets:
+        text = neutral_text(text, target)
+    return text
