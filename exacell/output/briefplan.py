@@ -12,7 +12,7 @@ from exacell.core.cellset import grouped
 from exacell.core.errors import UnitError
 from exacell.core.units import MIB, counted, format_size, human_size, parse_size
 from exacell.output.draw import Cell, Look, grid
-from exacell.output.folding import alike, folded, masker, unmasked
+from exacell.output.folding import alike, folded, masker
 from exacell.output.plans import ABSENT, in_waves, risk_words, rounded, time_words, undo_words
 from exacell.output.style import hung, paint, printable
 from exacell.output.theme import ASCII
@@ -159,7 +159,8 @@ def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
     groups = grouped((_changes(changes, masker(target), words), target) for target, changes in changed.items())
     if len(groups) <= _MOST_GROUPS:
         return [
-            (unmasked(text, targets[0]) if len(targets) == 1 else text, targets) for text, targets in groups.items()
+            (text if len(targets) > 1 else _changes(changed[targets[0]], str, words), targets)
+            for text, targets in groups.items()
         ]
     return [(_spread(list(changed.values())), list(changed))]
 

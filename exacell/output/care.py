@@ -8,7 +8,7 @@ from exacell.care.examination import Check
 from exacell.care.health import NO_ANSWER, Finding, Level
 from exacell.care.readiness import Readiness
 from exacell.core.cellset import fold, grouped
-from exacell.output.folding import MASK, fold_records, masker, unmasked
+from exacell.output.folding import fold_records, masker
 from exacell.output.style import paint, wrapped
 
 Record = Mapping[str, object]
@@ -42,7 +42,7 @@ def _advice(masked: tuple[str, str], members: Sequence[tuple[str, str, str]]) ->
         _, text, way = first
     else:
         # A selection takes all of them at once; any other statement is about one, and the first one is as good.
-        way = unmasked(way.replace(f"on {MASK} ", f"on {cells} "), first[0])
+        way = first[2].replace(f"on {first[0]} ", f"on {cells} ")
     return f"{cells}: {text}" + (f": {way}" if way else "")
 
 

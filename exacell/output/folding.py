@@ -73,16 +73,14 @@ def masker(cell: str) -> Callable[[str], str]:
     return mask
 
 
-def unmasked(text: str, cell: str) -> str:
-    """Return ``text`` as it is about this cell alone."""
-    return text.replace(MASK, cell).replace(OWN_UPPER, label_of(cell).upper())
-
-
 def alike(said: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
     """Return what is said of targets, given as (target, text), each text once with those of which it is said; their own names
-    are masked in it where they are several."""
-    groups = grouped((masker(target)(text) if target else text, target) for target, text in said)
-    return [(text if len(targets) > 1 else unmasked(text, targets[0]), targets) for text, targets in groups.items()]
+    are masked in it where they are several, and what is said of one stays as it is."""
+    groups = grouped((masker(target)(text) if target else text, (target, text)) for target, text in said)
+    return [
+        (masked if len(members) > 1 else members[0][1], [target for target, _ in members])
+        for masked, members in groups.items()
+    ]
 
 
 def folded(names: Iterable[str]) -> str:

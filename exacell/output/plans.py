@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.core.cellset import folded_names, grouped
 from exacell.core.units import counted, format_duration, format_size, parse_size
-from exacell.output.folding import alike, folded, masker, unmasked
+from exacell.output.folding import alike, folded, masker
 from exacell.output.style import Page
 from exacell.plan.guards.steps import all_taken_back
 from exacell.plan.model import DATABASE, Gate, Plan, Risk, Rolling, Stage, Step, Undo
@@ -103,20 +103,20 @@ def _in_larger_unit(size: re.Match[str]) -> str:
 
 def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
     """Yield what undo sends, what it does not bring back, the statement that does it by hand, and where: alike targets once."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[str, tuple[str, str, str]]]] = {}
     lasting = {target for target, back in all_taken_back(plan) if back.but}
     for target, back in all_taken_back(plan):
         if back.but or back.by_hand:
-            mask = masker(target)
-            groups.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append(target)
+            mask, own = masker(target), (back.undo, back.but, back.by_hand)
+            groups.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append((target, own))
     sent: dict[tuple[str, str], list[str]] = {}
-    for (undo, but, by_hand), targets in groups.items():
-        shown = [text if len(targets) > 1 else unmasked(text, targets[0]) for text in (undo, but, by_hand)]
-        where = folded(targets)
+    for masked, members in groups.items():
+        undo, but, by_hand = masked if len(members) > 1 else members[0][1]
+        where = folded([target for target, _ in members])
         if undo and not by_hand:
-            sent.setdefault((shown[0], where), []).append(shown[1])
+            sent.setdefault((undo, where), []).append(but)
         else:
-            yield "", shown[1], shown[2], where
+            yield "", but, by_hand, where
     for (undo, where), reasons in sent.items():
         yield undo, "; ".join(reasons), "", where
     inverses = plan.inverse.items()

@@ -4,11 +4,15 @@ import sys
 
 from hypothesis import given, strategies as st
 
-from exacell.output.folding import MASK, brief_problems, fold_records, fold_texts, masker, unmasked
+from exacell.output.folding import MASK, alike, brief_problems, fold_records, fold_texts, masker
 from exacell.output.render import lines
 from exacell.output.result import Column, Result
 
 CELLS = [f"exa1cel0{n}" for n in range(1, 4)]
+
+
+_SAID = ("FD_cel1", "FD_CEL1", "cel1.example.com", "{cell}", "{CELL}", "CEL1.example.com", "cel1", "10.0.0.1")
+"""Words in which names stand that are masked where several targets have one text."""
 
 
 def disks(*odd: str) -> list[dict[str, object]]:
@@ -66,7 +70,16 @@ def test_a_name_in_capitals_is_masked_in_capitals() -> None:
     text = "FD_cel1 FD_CEL1 CEL12 Cel1"
     assert masker("cel1.example.com")(text) == "FD_{cell} FD_{CELL} CEL12 Cel1"
     assert masker("CEL1")("FD_CEL1 cel1") == "FD_{cell} cel1"
-    assert unmasked(masker("cel1")(text), "cel1") == text
+    assert alike([("cel1", text)]) == [(text, ["cel1"])]
+
+
+@given(st.sampled_from(["cel1", "cel1.example.com", "CEL1", "other", "10.0.0.1"]), st.lists(st.sampled_from(_SAID)))
+def test_what_is_said_of_one_target_stays_as_it_is(target: str, words: list[str]) -> None:
+    """The names in a text about one target alone are the objects' real ones, by whatever name the target was given."""
+    text = " ".join(words)
+    assert alike([(target, text)]) == [(text, [target])]
+    (_, one), (_, two) = alike([(target, f"{text} cel1_A"), ("cel2", f"{text} B")])
+    assert (one, two) == ([target], ["cel2"])
 
 
 def test_texts_fold_by_block_the_common_one_first() -> None:
