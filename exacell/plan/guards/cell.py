@@ -326,10 +326,9 @@ def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: Cell
         nothing: dict[str, object] = {"undo": Undo.NOTHING, "inverse": ""}
         return guarded_plan(rack, text, [guarded_step(cell, statement, Risk.PERFORMANCE, **nothing) for cell in facts])
     if statement.action != "UPGRADE":
-        reason = (
-            "the cell may install the update by itself at the time that is set there, and exacell does not watch it"
-        )
-        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+        plan = simple(rack, facts, statement, text, Risk.UNKNOWN)
+        later = "a cell may install the update by itself at the time that is set there, and exacell does not watch it"
+        return replace(plan, warnings=(*plan.warnings, later))
     refuse_together(text, {cell: fact.grid_disks for cell, fact in facts.items()})
     reason = "it patches the cell, and exacell can't know the state of the cell afterwards"
     offline = _takes_offline(facts)
