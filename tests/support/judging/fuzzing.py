@@ -80,7 +80,8 @@ LIVING = (
 """Folders that are this machine's with all below them, or hold the programs."""
 
 AGAIN = 5
-"""So often a text is run again whose commands told of themselves in another order: a shell need not wait for all of a pipe."""
+"""So often a text is run again whose commands told of themselves in another order, since a shell need not wait for all of a
+pipe, or which did not end in its time, which a busy machine may take from it."""
 
 LEAST_SHARE = 0.25
 """Of all texts at least so many have to be called reads."""
@@ -235,13 +236,15 @@ class Judge:
             return place.run(sent, shells, status=status, argv0=argv0, how=how)
 
         found = []
-        for each in run(asked):
+        for first in run(asked):
+            each = first
             difference = judge(sent, reading, each, self._folders, all_well=status == "0")
             self.refused[each.shell] += refused(each)
             for _ in range(AGAIN):
-                if difference is None or not disordered(reading, each, self._folders):
+                if difference is None or not (each.ended == "timeout" or disordered(reading, each, self._folders)):
                     break
-                difference = judge(sent, reading, run([each.shell])[0], self._folders, all_well=status == "0")
+                each = run([each.shell])[0]
+                difference = judge(sent, reading, each, self._folders, all_well=status == "0")
             if difference is not None:
                 found.append(difference)
         return found
