@@ -10,7 +10,7 @@ from exacell.change.here import refuse_replacing
 from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
 from exacell.commands.subjects.sorts import finding_of, newest
-from exacell.core.errors import ExitCode, RefusedError, why_unreadable
+from exacell.core.errors import ExitCode, RefusedError, StatementError, why_unreadable
 from exacell.core.paths import at_home, replace_file
 from exacell.core.version import __version__
 from exacell.language.registry import Call
@@ -31,9 +31,15 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
     """Return one record per sentence, then one per figure.
 
     Raises:
+        StatementError: there is one alone.
         RefusedError: a name is nothing that is known, or they are unlike.
     """
-    return shown(finding_of(_asked(session, services, request, call), (call.text_arg("a"), *call.texts_arg("b"))))
+    names = (call.text_arg("a"), *call.texts_arg("b"))
+    if len(names) == 1 and "*" not in names[0]:
+        raise StatementError(
+            "compare needs B …: what is compared", hint=f"type `compare {names[0]} OTHER`; imports lists some"
+        )
+    return shown(finding_of(_asked(session, services, request, call), names))
 
 
 def _asked(session: Session, services: Services, request: Request, call: Call) -> Asked:

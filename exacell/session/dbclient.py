@@ -37,30 +37,33 @@ _LOADED = "__EXACELL_LOADED__"
 _LONGEST = 24 * 3600.0
 """Seconds that a load may take."""
 
-_BEGUN = """\
+_STARTED = """awk 'BEGIN {{{{
     print "whenever sqlerror exit failure"; print "set feedback off heading off pagesize 0 linesize 200 trimout on define off"
     print "set serveroutput on"; print "set appinfo \\"{module}\\""
+  }}}}'; sleep {{wait}}
 """
 _ENDED = f"""\
     print "select \\047{WAITS} \\047 || total_waits || \\047 \\047 || time_waited_micro || \\047 \\047 || event"
     print "from v$session_event where sid = sys_context(\\047userenv\\047, \\047sid\\047)"
     print "and wait_class not in (\\047Idle\\047, \\047Network\\047);"; print "exit"
 """
-"""What each session of a load is fed first and last, by awk: names, and what it has waited for."""
+"""What each session of a load is fed first and last, by awk: its name, and what it has waited for. All are connected before one
+begins.
+"""
 
 _COMMITS = f"""\
 echo 'update {commits.TABLE} set n = 0;' | sqlplus -S -L '/ as sysdba' >/dev/null
 i=0; all=
 while [ $i -lt {{sessions}} ]; do
   i=$((i + 1))
+  {{{{ {_STARTED.format(module=commits.MODULE)}\
   awk -v i=$i -v n={{times}} -v tag='{{tag}}' 'BEGIN {{{{
-{_BEGUN.format(module=commits.MODULE)}\
     if (tag != "") print "alter session set tracefile_identifier = \\047" tag "\\047;"
     print "variable t number"; print "execute :t := dbms_utility.get_time"
     while (n-- > 0) print "update {commits.TABLE} set n = n + 1 where id = " i ";\\ncommit;"
     print "execute dbms_output.put_line(\\047{SESSION} \\047 || (dbms_utility.get_time - :t))"
 {_ENDED}\
-  }}}}' | sqlplus -S -L '/ as sysdba' &
+  }}}}'; }}}} | sqlplus -S -L '/ as sysdba' &
   all="$all $!"
 done
 """
@@ -68,11 +71,11 @@ _READS = f"""\
 i=0; all=
 while [ $i -lt {{sessions}} ]; do
   i=$((i + 1))
+  {{{{ {_STARTED.format(module=reads.MODULE)}\
   awk 'BEGIN {{{{
-{_BEGUN.format(module=reads.MODULE)}\
     print "{{block}}"; print "/"
 {_ENDED}\
-  }}}}' | sqlplus -S -L '/ as sysdba' &
+  }}}}'; }}}} | sqlplus -S -L '/ as sysdba' &
   all="$all $!"
 done
 """
@@ -184,9 +187,14 @@ def load_in(sql: str) -> CommitLoad | ReadLoad | None:
 
 def _script(load: CommitLoad | ReadLoad) -> str:
     if isinstance(load, CommitLoad):
-        return _COMMITS.format(sessions=load.sessions, times=load.commits, tag=load.tag) + _WAITED
+        return _COMMITS.format(sessions=load.sessions, times=load.commits, tag=load.tag, wait=_gathered(load)) + _WAITED
     block = load.block.format(mark=SESSION).replace("'", "\\047")
-    return _READS.format(sessions=load.sessions, block=block) + _WAITED
+    return _READS.format(sessions=load.sessions, block=block, wait=_gathered(load)) + _WAITED
+
+
+def _gathered(load: CommitLoad | ReadLoad) -> int:
+    """Return the seconds in which all sessions of a load will have connected; a single one waits for nobody."""
+    return 0 if load.sessions == 1 else 1 + load.sessions // 10
 
 
 def _problem(sql: str, reply: Reply) -> str:

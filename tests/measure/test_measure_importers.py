@@ -231,7 +231,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
         ("iostat-idle.txt", "columns left out: rrqm/s, %rrqm, wrqm/s, %wrqm, dkB/s, drqm/s, %drqm, dareq-sz"),
         (
             "esxtop-idle.csv",
-            "columns left out: all of Memory, Physical Disk SCSI Device: Average Queue MilliSec/Command",
+            "columns left out: all of Memory",
         ),
         ("awr_info-repeated.txt", "columns left out: DB CPU, DB Tm, TOP WAIT"),
         ("fio-two-jobs.json", "at the same time ran: randread 8k, write 128k"),

@@ -17,6 +17,7 @@ from exacell.measure.importers.levels import curves, effective, knee, levels, pe
 from exacell.measure.importers.model import Run, UnreadableError, number
 from exacell.measure.importers.several import several
 from tests.support.every import every
+from tests.support.program import InProcess
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".tsv", ".fio"))
@@ -336,5 +337,15 @@ def test_compare_takes_any_number_of_names() -> None:
     assert call is not None and call.text_arg("a") == "iet" and call.texts_arg("b") == ("scst", "a b", "uek3")
     call = parse_line("report iet scst uek3 html to=/tmp/x.html").call
     assert call is not None and call.texts_arg("b") == ("scst", "uek3", "html") and call.text_arg("to") == "/tmp/x.html"
-    with pytest.raises(StatementError, match="compare needs B"):
-        parse_line("compare iet")
+    with pytest.raises(StatementError, match="compare needs A"):
+        parse_line("compare")
+
+
+def test_a_pattern_stands_for_the_imports_that_it_fits(tmp_path: Path) -> None:
+    """scst* is every import of such a name, the first kept first; one name alone is nothing to compare."""
+    program = InProcess(tmp_path / "home")
+    for name in ("iet", "scst", "scst-tuned"):
+        program.ok("import", f"as={name}", str(Path("examples/data") / f"{name}_iops.csv"))
+    assert program.ok("compare", "scst*").out == program.ok("compare", "scst", "scst-tuned").out
+    done = program("compare", "iet")
+    assert done.code == 2 and "compare needs B" in done.err and "compare iet OTHER" in done.err

@@ -13,8 +13,11 @@ from tests.support.program import InProcess
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples"
 PAGE = (EXAMPLES / "README.md").read_text(encoding="utf-8")
-ELSEWHERE = {"block_limits": ROOT / "tests/real/test_real_recipes.py"}
-"""Those that measure on hosts, and the tests that run them."""
+ELSEWHERE = {
+    "block_limits": ROOT / "tests/real/test_real_recipes.py",
+    "exadata_flash": ROOT / "tests/e2e/test_e2e_examples.py",
+}
+"""Those that measure on hosts or change a rack, and the tests that run them."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +47,7 @@ def test_each_example_is_on_the_page() -> None:
 
 
 def test_each_example_is_run() -> None:
-    """Each recipe is run by a test of this file, or by one on hosts that names it."""
+    """Each recipe is run by a test of this file, or by another one that names it."""
     here = Path(__file__).read_text(encoding="utf-8")
     for path in EXAMPLES.glob("*.exa"):
         by = ELSEWHERE.get(path.stem)

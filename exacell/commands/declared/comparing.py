@@ -20,12 +20,18 @@ COMMANDS = (
         "snapshots, intervals between two snapshots (on1..on2 and off1..off2: counts a second, shares, what "
         "differs), or sets of trace files (with *, in quotes). Imports are compared load by load: the ratio, with "
         "an interval if several runs or samples show how much it varies; each of three and more is compared with the "
-        "first. Measurements of different programs or under different conditions are refused, and the difference is "
-        "named.",
+        "first; place_* is every import of such a name. Measurements of different programs or under different "
+        "conditions are refused, and the difference is named.",
         example="compare before after",
         params=(
-            Param(name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is compared with"),
-            Param(name="b", kind=Kind.MEASURED, positional=True, required=True, many=True, help="what is compared"),
+            Param(
+                name="a",
+                kind=Kind.MEASURED,
+                positional=True,
+                required=True,
+                help="what is compared with, or with * several imports",
+            ),
+            Param(name="b", kind=Kind.MEASURED, positional=True, many=True, help="what is compared"),
         ),
         flags=(_ANYWAY,),
         handler="exacell.commands.comparing:compare",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from exacell.commands.subjects.files import kept_rows, named_files
@@ -22,6 +23,11 @@ def _store(asked: Asked) -> Store:
 
 def _has(asked: Asked, name: str) -> bool:
     return name.lower() in {str(body["name"]).lower() for body in _store(asked).imports()}
+
+
+def _fitting(asked: Asked, pattern: str) -> Sequence[str]:
+    names = [str(body["name"]) for body in _store(asked).imports()]
+    return [name for name in names if fnmatchcase(name.lower(), pattern.lower())]
 
 
 def _is_file(asked: Asked, name: str) -> bool:
@@ -59,5 +65,6 @@ IMPORTS = Sort(
     alone=_alone,
     pair=_pair,
     several=_several,
+    fitting=_fitting,
 )
 """An import goes before a file of the same name."""

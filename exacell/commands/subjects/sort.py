@@ -36,6 +36,7 @@ class Sort:
         alone: what one of them says; None where only two say something.
         pair: what the second says beside the first; None where each of them says all by itself.
         several: what the others say, each beside the first; None where there are two at most.
+        fitting: the names of those that fit a pattern with *, in the order in which they were kept.
         newest: the name of the newest one, empty where there is none; of sorts that can be reported without a name.
     """
 
@@ -44,4 +45,5 @@ class Sort:
     alone: Callable[[Asked, str], Finding] | None
     pair: Callable[[Asked, str, str], Finding] | None
     several: Callable[[Asked, Sequence[str]], Finding] | None = None
+    fitting: Callable[[Asked, str], Sequence[str]] | None = None
     newest: Callable[[Asked], str] | None = None

@@ -34,11 +34,12 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     """Return what one or more things say.
 
     Args:
-        names: one, or more of the same sort.
+        names: one, or more of the same sort; what has a * stands for the things that are kept under names that fit it.
 
     Raises:
         RefusedError: a name is nothing that is known, they are of different sorts, or of several sorts each.
     """
+    names = tuple(dict.fromkeys(one for name in names for one in _meant(asked, name)))
     known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
     if len(names) == 1 and known and all(sort.alone is None for sort in known):
         raise RefusedError(
@@ -69,6 +70,12 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
         return sort.pair(asked, names[0], names[1])
     assert sort.alone is not None
     return sort.alone(asked, names[0])
+
+
+def _meant(asked: Asked, name: str) -> Sequence[str]:
+    """Return the names that a pattern stands for; a name itself where it is none, or nothing is kept that fits."""
+    found = [one for sort in SORTS if sort.fitting is not None and "*" in name for one in sort.fitting(asked, name)]
+    return found or [name]
 
 
 def _way(sort: Sort, things: int) -> Callable[..., Finding] | None:

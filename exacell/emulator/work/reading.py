@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from exacell.core.units import MIB
@@ -51,6 +51,11 @@ class TableReads:
     kept_hits: int = 0
     kept_misses: int = 0
     scanned_mb: int = 0
+
+    def with_more(self, more: TableReads) -> TableReads:
+        """Return these and more."""
+        other = asdict(more)
+        return TableReads(**{name: count + other[name] for name, count in asdict(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +96,7 @@ def look_ups(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
             wait = round(mean * chance.lognormvariate(-SPREAD * SPREAD / 2, SPREAD))
             waited, most = waited + wait, max(most, wait)
         for part in parts:
-            part.settle()
+            part.settle(user)
         user.spend(here * _EXECUTION_US)
         user.wait(READ, here, waited, most)
         _count(user, here, seen)
@@ -109,6 +114,7 @@ def scans(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
             waited, most = waited + wait, max(most, wait)
         for part in parts:
             part.reads.scanned_mb += -(-table.size_bytes // len(parts) // MIB)
+            part.settle(user)
         user.spend(_EXECUTION_US)
         user.wait(SCAN, waits, waited, most)
         _count(user, 1, TableReads(scanned_mb=-(-table.size_bytes // MIB)))
@@ -126,13 +132,14 @@ class _Part:
         fresh: those that have come in since the cache was told.
     """
 
+    host: str
     cell: Cell
     key: str
     table: ReadTable
     whole: int
     share: float | None
     open: bool
-    reads: TableReads
+    reads: TableReads = field(default_factory=TableReads)
     held: int = 0
     fresh: int = 0
 
@@ -154,8 +161,11 @@ class _Part:
             self.held, self.fresh = self.held + BLOCK_BYTES, self.fresh + BLOCK_BYTES
         return False
 
-    def settle(self) -> None:
-        """Tell the cell's cache what has come in."""
+    def settle(self, user: UserSession) -> None:
+        """Tell the cell what was read, and its cache what has come in."""
+        waiting = user.desk.work.reads.setdefault(user.desk.name, {})
+        waiting[self.host] = waiting.get(self.host, TableReads()).with_more(self.reads)
+        self.reads = TableReads()
         if self.fresh and self.cell.flash_cache is not None:
             self.cell.flash_cache.tables[self.key] = self.held
             fill(self.cell.flash_cache, used=self.fresh, dirty=0)
@@ -166,7 +176,7 @@ def _parts(user: UserSession, table: ReadTable) -> list[_Part]:
     rack, name = user.instance.asm.rack, user.desk.name
     up = [(host, cell) for host, cell in rack.cells.items() if cell.cellsrv_up]
     work = user.desk.work
-    reads, key = work.reads.setdefault(name, {}), f"{name}|{table.name}"
+    key = f"{name}|{table.name}"
     work.kept.add(key) if table.clause == KEEP else work.kept.discard(key)
     found: list[_Part] = []
     for host, cell in up:
@@ -175,13 +185,13 @@ def _parts(user: UserSession, table: ReadTable) -> list[_Part]:
         whole = max(BLOCK_BYTES, table.size_bytes // len(up))
         found.append(
             _Part(
+                host=host,
                 cell=cell,
                 key=key,
                 table=table,
                 whole=whole,
                 share=_planted(rack.truth(name), cell, table.clause, cell.iorm.cache_limit(name)),
                 open=taken,
-                reads=reads.setdefault(host, TableReads()),
                 held=min(whole, cache.tables.get(key, 0)) if cache is not None else 0,
             )
         )

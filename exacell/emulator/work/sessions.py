@@ -117,7 +117,7 @@ class Work:
 
 @dataclass(kw_only=True)
 class Desk:
-    """One instance: its sessions by SID, and the log writer that they share."""
+    """One instance: its sessions by SID, the log writer that they share, and when those were over that have left."""
 
     work: Work
     instance: Instance
@@ -127,6 +127,7 @@ class Desk:
     writer: LogWriter | None = None
     began: int = 0
     last: int = 0
+    over: list[int] = field(default_factory=list)
 
     def connect(self, module: str, *, service: str = "SYS$USERS") -> UserSession:
         """Return a new session."""
@@ -166,14 +167,22 @@ class Desk:
 
     @property
     def together(self) -> int:
-        """How many sessions commit at the same time: those that have worked, and those that were started like them."""
+        """How many sessions commit at the same time: those that have worked, and those that were started like them.
+
+        Who has left is one of them until its own time is over.
+        """
+        now = self.writer.end if self.writer is not None else 0
+        left = sum(ended > now for ended in self.over)
         modules = {session.module for session in self.sessions.values() if session.clock}
-        return sum(session.module in modules for session in self.sessions.values())
+        return left + sum(session.module in modules for session in self.sessions.values())
 
     def leave(self, session: UserSession) -> None:
         """Forget a session; with the last one a stretch of work ends."""
         self.sessions.pop(session.sid, None)
         self.last = max(self.last, session.clock)
+        self.over.append(session.clock)
+        if not self.sessions:
+            self.over.clear()
         if not self.sessions and self.writer is not None:
             assert self.instance.database is not None
             self.instance.database.change = self.writer.last_scn

@@ -157,12 +157,20 @@ def _ranging(level: Level, figure: str) -> str:
     return f", {amount(min(values))} to {amount(max(values))} in {len(values)} {kind}" if len(values) > 1 else ""
 
 
+_BESIDE = ("readMibPerS", "writeMibPerS")
+"""Figures of samples that are told beside the main one, with their lowest and highest."""
+
+
 def _time_said(level: Level) -> str:
-    """Return the latency of samples with its lowest and highest: their mean alone hides a peak."""
-    figure = level.time()
-    if not level.samples or not figure or figure == level.main():
-        return ""
-    return f"; {figure} {_of(level, figure)}{_ranging(level, figure)}"
+    """Return the latency of samples, and what they read and wrote, each with its lowest and highest: a mean alone hides a peak;
+    of a cache, which share of reads it served.
+    """
+    told = [level.time(), *_BESIDE] if level.samples else ["hitPercent"]
+    return "".join(
+        f"; {said if (said := _of(level, figure)).startswith(figure) else f'{figure} {said}'}{_ranging(level, figure)}"
+        for figure in told
+        if figure and figure != level.main() and level.figure(figure)
+    )
 
 
 def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.core.units import counted
@@ -26,6 +26,7 @@ _VFLASH: Mapping[str, tuple[str, float]] = {
     "Mean disk I/O latency (in microseconds)": ("deviceUs", 1.0),
     "Mean I/O latency (in microseconds)": ("latencyUs", 1.0),
     "Max observed I/O latency (in microseconds)": ("maxUs", 1.0),
+    "Max observed number of KB per I/O": ("maxKibPerIo", 1.0),
     "Mean number of KB per I/O": ("kibPerIo", 1.0),
     "Number of I/O blocks in last operation": ("blocksLast", 1.0),
     "Mean blocks per I/O operation": ("blocksPerIo", 1.0),
@@ -34,6 +35,10 @@ _VFLASH: Mapping[str, tuple[str, float]] = {
     "Total failed disk I/Os": ("failedDiskIos", 1.0),
     "Mean number of cache blocks in use": ("blocksInUse", 1.0),
 }
+
+
+_LAST = "Last I/O operation time"
+"""Of evictions: a time, or N/A where there was none."""
 
 
 def claims_vflash(text: str) -> bool:
@@ -49,6 +54,7 @@ def read_vflash(text: str, source: str) -> Run:
     """
     sections: dict[str, dict[str, float]] = {}
     section, indent, other, again = "cache", 0, dict[str, None](), False
+    told: dict[str, str] = {}
     for line in text.splitlines():
         if not line.strip():
             continue
@@ -63,6 +69,8 @@ def read_vflash(text: str, source: str) -> Run:
         if name and (found := printed(value, source)) is not None:
             again = again or name in sections.get(section, {})
             sections.setdefault(section, {})[name] = found * factor
+        elif key == _LAST:
+            told["last eviction"] = value.strip()
         elif value.strip():
             other[key] = None
     if not sections:
@@ -74,7 +82,14 @@ def read_vflash(text: str, source: str) -> Run:
         notes.append("nothing was evicted since the reset: each figure of evictions is 0")
     if again:
         notes.append("of several outputs the last counts: they count from the reset on")
-    return Run(kind=VFLASH_KIND, form="statistics since their reset", source=source, points=points, notes=tuple(notes))
+    return Run(
+        kind=VFLASH_KIND,
+        form="statistics since their reset",
+        source=source,
+        points=points,
+        told=told,
+        notes=tuple(notes),
+    )
 
 
 _COUNTERS: Mapping[str, tuple[str, float]] = {
@@ -90,9 +105,20 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "Average Guest MilliSec/Write": ("writeUs", 1000.0),
     "Average MilliSec/Read": ("readUs", 1000.0),
     "Average MilliSec/Write": ("writeUs", 1000.0),
+    "Average Queue MilliSec/Command": ("queueUs", 1000.0),
     "Active Commands": ("queue", 1.0),
+    "Queued Commands": ("queued", 1.0),
 }
-_OF = {"latencyUs": "iops", "deviceUs": "iops", "kernelUs": "iops", "readUs": "readsPerS", "writeUs": "writesPerS"}
+_SHORT = {"MBytes Read/sec": "MBREAD/s", "MBytes Written/sec": "MBWRTN/s", "Commands/sec": "CMDS/s"}
+"""What esxtop calls a column on its screen."""
+_OF = {
+    "latencyUs": "iops",
+    "deviceUs": "iops",
+    "kernelUs": "iops",
+    "queueUs": "iops",
+    "readUs": "readsPerS",
+    "writeUs": "writesPerS",
+}
 """A latency → the rate that tells whether there was anything to measure: esxtop prints 0.00 where there was not."""
 
 _COLUMN = re.compile(r"\\\\([^\\]*)\\([^\\(]*)(?:\((.*)\))?\\([^\\]*)")
@@ -155,7 +181,8 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
     known = [point.seconds for point in points if point.seconds]
     first = points[0].at
     points = [replace(point, seconds=known[0]) if known and point.at == first else point for point in points]
-    notes = [f"columns left out: {named(list(other))}"] if other else []
+    notes = [_columns(wanted.values())]
+    notes += [f"columns left out: {named(list(other))}"] if other else []
     if short:
         notes.append(f"{counted(short, 'line')} cut: what is missing there is not counted")
     return Run(
@@ -167,6 +194,19 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
         notes=tuple(notes),
         host=", ".join(hosts),
     )
+
+
+def _columns(wanted: Iterable[tuple[str, str, float]]) -> str:
+    """Return which of esxtop's columns each figure is of, a sentence."""
+    taken = dict.fromkeys(name for _, name, _ in wanted)
+    of: dict[str, str] = {}
+    for counter, (name, _) in _COUNTERS.items():
+        if name in taken:
+            of.setdefault(name, counter)
+    said = [
+        f"{name} is {counter}{f' ({_SHORT[counter]})' if counter in _SHORT else ''}" for name, counter in of.items()
+    ]
+    return f"columns of esxtop: {', '.join(said)}"
 
 
 def _measured(figures: dict[str, float]) -> dict[str, float]:

@@ -8,6 +8,9 @@ import time
 import pytest
 from asm_lab import Lab
 
+from exacell.emulator.cache_fill import MAX_USED_SHARE
+from exacell.emulator.instances import Instance
+from exacell.emulator.work.reading import ReadTable, crowd_out, look_ups
 from exacell.emulator.work.sessions import Work
 
 BARE = "set feedback off heading off pagesize 0 linesize 200 serveroutput on\n"
@@ -115,3 +118,42 @@ def test_scans_are_waits_for_smart_scans(lab: Lab) -> None:
 def lab_size(lab: Lab) -> int:
     """Return the bytes of the table's segment."""
     return int(lab.db(f"{BARE}select bytes from dba_segments where segment_name = 'K';\n").lines[0])
+
+
+def test_cells_count_every_read_while_their_clock_goes_on(lab: Lab) -> None:
+    """What sessions read while minutes pass is counted by the cells to the last request, and by the database."""
+    lab.db(KEYS.format(50_000))
+    instance = Instance(asm=lab.asm, node=0, database=lab.asm.databases["SPOT"])
+    before = instance.counted().get("physical read IO requests", 0), counted(lab)
+    user = lab.rack.work.desk(instance).connect("test")
+    table = ReadTable(name="SYS.K", clause="DEFAULT", size_bytes=lab_size(lab))
+    for _ in look_ups(user, table, 20_000):
+        lab.pass_time(30)
+        lab.rack.advance()
+    lab.pass_time(60)
+    lab.rack.advance()
+    assert counted(lab) - before[1] == 20_000
+    assert instance.counted()["physical read IO requests"] - before[0] == 20_000
+
+
+def counted(lab: Lab) -> float:
+    """Return how many reads the caches of all cells have served, and how many they have not."""
+    names = ("FC_IO_RQ_R", "FC_IO_RQ_R_MISS", "FC_IO_RQ_R_SKIP")
+    return sum(metrics.counters.get(name, 0) for metrics in lab.rack.metrics.values() for name in names)
+
+
+def test_other_data_takes_the_place_of_a_table_in_a_full_cache(lab: Lab) -> None:
+    """A full cache into which other data comes loses of a table with DEFAULT, and keeps one with KEEP."""
+    lab.db(KEYS.format(50_000))
+    look_up(lab, 50_000, 50_000)
+    caches = [cell.flash_cache for cell in lab.rack.cells.values() if cell.flash_cache is not None]
+    for cell in lab.rack.cells.values():
+        assert cell.flash_cache is not None
+        for member in cell.flash_cache.members.values():
+            member.used_bytes = int(member.size_bytes * MAX_USED_SHARE)
+        crowd_out(cell, {"SPOT|SYS.OTHER"}, cell.flash_cache.size_bytes // 2)
+    (left,) = {round(cache.tables["SPOT|SYS.K"] / lab_size(lab) * len(caches), 1) for cache in caches}
+    assert left == 0.5
+    for cell in lab.rack.cells.values():
+        crowd_out(cell, {"SPOT|SYS.K"}, cell.flash_cache.size_bytes if cell.flash_cache else 0)
+    assert all(cache.tables["SPOT|SYS.K"] for cache in caches)
