@@ -60,7 +60,7 @@ LAST_S = 60.0
 AT_ONCE = 512
 """Cells that are asked at a time by all programs together: more would only take the interpreter from each other."""
 TURN_S = 1.0
-"""Seconds that a read waits for its turn, at most: what is before it may wait for a cell that hangs."""
+"""Seconds without a read that ends, after which whoever waits for a turn goes on: the others may wait for cells that hang."""
 SWITCH_S = 0.0005
 """Seconds that a thread has the interpreter while others want it: the pulse must not wait for fifty of them."""
 _BEAT = encode({"beat": 1})
@@ -303,7 +303,9 @@ class Holder:
     def _await_turn(self, cells: int) -> None:
         """Wait until fewer cells are asked, and note that so many more are."""
         with self._turn:
-            self._turn.wait_for(lambda: self._asked + cells <= AT_ONCE or not self._asked, TURN_S)
+            while self._asked and self._asked + cells > AT_ONCE:
+                if not self._turn.wait(TURN_S):
+                    break
             self._asked += cells
 
     def _hand_on(self, asking: Asking, reply: Reply) -> None:
