@@ -240,6 +240,40 @@ def test_second_statement_does_not_queue(cell: CellcliServer, transport: SshTran
     slow.join()
 
 
+def test_reads_take_turns_where_they_may_wait(cell: CellcliServer, transport: SshTransport) -> None:
+    """Where reads may wait for their turn, many at a time are answered by the one CellCLI that is kept, each with its own."""
+    transport.close()
+    transport.turn_s = 60.0
+    answers: dict[str, str] = {}
+
+    def one(name: str) -> None:
+        answers[name] = ask(transport, name)
+
+    names = [f"n{number}" for number in range(12)]
+    asking = [threading.Thread(target=one, args=(name,)) for name in names]
+    for thread in asking:
+        thread.start()
+    for thread in asking:
+        thread.join(300)
+    assert answers == {name: f"\t {name} fed\n" for name in names}
+    assert cell.started == 1
+
+
+def test_who_waits_for_a_turn_in_vain_asks_elsewhere(cell: CellcliServer, transport: SshTransport) -> None:
+    """A read whose turn does not come in time, or whose CellCLI ends before, is answered by a CellCLI of its own."""
+    transport.close()
+    transport.turn_s = 0.2
+    cell.mode = "slow"
+    slow = threading.Thread(target=transport.run, args=([fed("a", timeout=60)],))
+    slow.start()
+    assert until(lambda: bool(cell.fed))
+    assert ask(transport, "b") == "\t list b once\n"
+    assert slow.is_alive()
+    transport.turn_s = 60.0
+    transport.close()
+    slow.join(300)
+
+
 def test_idle_cellcli_is_closed(cell: CellcliServer, transport: SshTransport) -> None:
     """It should close a CellCLI that nobody asked for a while, and start one when it is asked again."""
     transport.close()

@@ -57,6 +57,12 @@ SEND_S = 10.0
 """Seconds in which a program has to take what it is sent."""
 LAST_S = 60.0
 """Seconds that reads under way are given when a holder ends."""
+AT_ONCE = 512
+"""Cells that are asked at a time by all programs together: more would only take the interpreter from each other."""
+TURN_S = 1.0
+"""Seconds without a read that ends, after which whoever waits for a turn goes on: the others may wait for cells that hang."""
+SWITCH_S = 0.0005
+"""Seconds that a thread has the interpreter while others want it: the pulse must not wait for fifty of them."""
 _BEAT = encode({"beat": 1})
 MOST_LOG = 1 << 20
 """Bytes of a log; then it begins anew, and the old one is kept."""
@@ -142,6 +148,9 @@ class Holder:
         self._lock = threading.Lock()
         self._askings: set[Asking] = set()
         self._connecting: set[str] = set()
+        self._asked = 0
+        """Cells that are asked now."""
+        self._turn = threading.Condition(self._lock)
         self._keys: dict[tuple[str, int], tuple[str, ...]] = {}
         self._since = self._used = time.monotonic()
         self._reads = 0
@@ -275,7 +284,9 @@ class Holder:
         asking.say({"ack": os.getpid()})
         with self._lock:
             self._reads += 1
+        cells = sum(len(batch.cells) for batch in batches)
         began = time.monotonic()
+        self._await_turn(cells)
         try:
             result = self._transport.run(
                 requests_of(batches), on_reply=partial(self._hand_on, asking), cancel=asking.cancel
@@ -283,9 +294,19 @@ class Holder:
             asking.say({"over": len(result.targets)})
         finally:
             asking.under_way = False
-            with self._lock:
+            with self._turn:
                 self._used = time.monotonic()
+                self._asked -= cells
+                self._turn.notify_all()
         self._log(f"pid {asking.pid} asked {_asked(batches)}: {_ends(result)}, {(self._used - began) * 1000:.0f} ms")
+
+    def _await_turn(self, cells: int) -> None:
+        """Wait until fewer cells are asked, and note that so many more are."""
+        with self._turn:
+            while self._asked and self._asked + cells > AT_ONCE:
+                if not self._turn.wait(TURN_S):
+                    break
+            self._asked += cells
 
     def _hand_on(self, asking: Asking, reply: Reply) -> None:
         """Send a reply; what is long as a file that both have open."""
@@ -400,6 +421,7 @@ def hold_rack(errand: Mapping[str, Any], signalled: Callable[[Holder], None]) ->
     watched.add([rack.ssh_config] if rack.ssh_config is not None else [])
     holder = Holder(home, rack, config, float(errand["seconds"]), watched)
     signalled(holder)
+    sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()
     holder.serve([cell for cell in errand["cells"] if cell in rack.cells])
