@@ -44,7 +44,7 @@ _ENVIRONMENT = (
     ("XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME", "the folders above those three, where EXACELL_HOME is not set"),
     (
         "EXACELL_PROGRAM_DIR",
-        "the folder that the one-file program unpacks itself into; without it the first that will do: the cache, /var/tmp, TMPDIR",
+        "the folder that the one file unpacks itself into; without it the first that will do: the cache, /var/tmp, TMPDIR",
     ),
     ("SSH_AUTH_SOCK", "the ssh agent whose keys log in"),
     ("EXACELL_PAGER, PAGER", "what shows long answers at a terminal; less without it"),

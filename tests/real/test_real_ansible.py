@@ -31,7 +31,7 @@ def playbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_playbook_copies_and_reads(built: Path, playbook: Path, tmp_path: Path) -> None:
-    """It puts the file on a host and finds every cell of the emulated rack online; a second run changes nothing; a wrong sum stops it."""
+    """It puts the file on a host and finds every cell online; a second run changes nothing; a wrong sum stops it."""
     there, program = tmp_path / "there", Program(tmp_path / "home")
     there.mkdir()
     program.ok("emulator", "start", "t1")
