@@ -9,7 +9,7 @@ ARGS ?=
 # What is compiled is kept beside it. Without that each of the processes that tests start, thousands, would compile exacell anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man dist clean
+.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man docs dist clean
 
 install: $(VENV)/.installed
 
@@ -89,6 +89,14 @@ lint: $(VENV)/.tested
 man: $(VENV)/.installed
 	@mkdir -p docs/man
 	@$(VENV)/bin/python -c 'from exacell.commands.help import manual; print(manual(), end="")' > docs/man/exacell.1
+
+# docs/ as one site, build/site/index.html: searchable without a network, and a link that leads nowhere is an error.
+SITE := build/docs-tools
+docs: $(VENV)/bin/python
+	@test -x $(SITE)/bin/sphinx-build || { $(VENV)/bin/python -m venv $(SITE) && $(SITE)/bin/python -m pip install $(PIP_QUIET) sphinx==9.0.4 myst-parser==5.2.0 furo==2025.12.19; }
+	@rm -rf build/site
+	@$(SITE)/bin/sphinx-build -q -W --keep-going -c .ci/packaging/site docs build/site
+	@echo "build/site/index.html"
 
 # What is handed out, into dist/: one executable for Linux, an RPM, source, wheel, all libraries for machines without internet, SBOM, sums;
 # the same commit gives the same bytes. It needs Debian or Ubuntu, and a package index; some minutes.

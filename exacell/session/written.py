@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -70,6 +71,12 @@ _CACHE = (
 )
 
 
+def _unpacked() -> Path | None:
+    """Return where this program unpacks itself into, in all its versions; None where it is installed another way."""
+    folder = Path(sys.executable).parent.parent
+    return folder.parent / "exacell-*" if (folder / "licences" / "CONTENTS").is_file() else None
+
+
 def places(home: Home, locks: Sequence[Path]) -> Iterator[Place]:
     """Yield every place, whether or not something is there.
 
@@ -79,6 +86,8 @@ def places(home: Home, locks: Sequence[Path]) -> Iterator[Place]:
     for folder, known in ((home.config_dir, _CONFIG), (home.state_dir, _STATE), (home.cache_dir, _CACHE)):
         for name, what, lost in known:
             yield Place(path=folder / name, what=what, lost=lost)
+    if (program := _unpacked()) is not None:
+        yield Place(path=program, what="the program, unpacked; it comes again at the next start")
     for lock in dict.fromkeys(locks):
         if home.state_dir not in lock.parents:
             yield Place(path=lock, what="who changes a rack now, for all users of this machine")

@@ -274,6 +274,12 @@ def test_programs_of_the_host_see_nothing_of_it(file: Path, home: Path) -> None:
     assert changed <= {"LC_CTYPE", "PWD", "SHLVL", "_"}
 
 
+def test_files_lists_what_is_unpacked(file: Path, home: Path) -> None:
+    """`files` names the folder that the program unpacked itself into."""
+    done = run(file, "-o", "json", "files", env={"HOME": str(home), "PATH": os.environ["PATH"]})
+    assert f"{home}/.cache/exacell/program/exacell-" in done.stdout, done.stderr
+
+
 def test_a_damaged_file_says_so(file: Path, home: Path) -> None:
     """A copy with a byte changed or an end missing runs nothing, and names SHA256SUMS."""
     data = bytearray(file.read_bytes())
