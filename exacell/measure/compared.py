@@ -59,7 +59,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     d = cohens_d(moments(second), moments(first))
     effect = f" The effect is {size_of(d)} (d {d:.3f})." if d is not None else ""
     if d is not None and (heavy(first) or heavy(second)):
-        effect = f" d is {d:.3f}, by a standard deviation that a heavy tail makes: it says little of the size."
+        effect = f" d is {d:.3f}, but a heavy tail makes the standard deviation, so it says little about the size."
     yield (
         f"{event}: {first.n:,} waits of {first.mean:,.2f} µs on average in a, {second.n:,} of {second.mean:,.2f} µs in b: "
         f"b takes {abs(away):,.2f} µs {less}{share}.{effect}"
@@ -67,24 +67,24 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     for name, whole in (("a", first), ("b", second)):
         if (limit := cut_at(whole)) is not None:
             yield (
-                f"The tail of {name} was cut just under {limit:,} µs: what flash logging is there to prevent can't be seen in it."
+                f"The tail of {name} was cut just under {limit:,} µs: the outliers that flash logging prevents can't be seen in it."
             )
         elif (limit := just_under(whole)) is not None:
             yield (
                 f"The longest wait of {name} is {whole.values[-1]:,} µs, just under {limit:,}: were longer ones left out? Then "
-                "what flash logging is there to prevent can't be seen in it."
+                "the outliers that flash logging prevents can't be seen in it."
             )
     naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
     if naive is not None:
         yield (
-            f"Taken one by one the waits give t {naive.t:,.2f}, {naive.low:+,.2f} to {naive.high:+,.2f} µs: naive, since "
+            f"With each wait counted alone t is {naive.t:,.2f}, {naive.low:+,.2f} to {naive.high:+,.2f} µs: naive, since "
             "waits for the same log write are not independent."
         )
     yield from _by_write(naive, writes)
     if by_file is not None and writes is not None and max(own.waits / own.writes for own in writes) > SHARED:
         yield (
             f"With a file as the unit ({counted(len(a), 'file')} and {counted(len(b), 'file')}) it is {by_file.low:+,.2f} to "
-            f"{by_file.high:+,.2f} µs: no verdict, since sessions that work at the same time share log writes."
+            f"{by_file.high:+,.2f} µs: not a verdict, since sessions that work at the same time share log writes."
         )
     elif by_file is not None:
         sure = (
@@ -96,7 +96,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
         )
     else:
         yield f"For a test whose unit is a file (a session) each set needs {FEWEST_FILES} files."
-    yield "This is one run against another: whether a further run would say the same, several runs of each in turn must show."
+    yield "This compares one run with one other: only several runs of each, in turn, show whether the difference repeats."
 
 
 def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
     by_write = difference(*writes) if writes is not None else None
     if writes is None or by_write is None:
         yield (
-            "The files don't tell which waits share a log write (sync scn): the true interval is wider, nobody knows how much."
+            "The files do not show which waits share a log write (sync scn): the true interval is wider, by an unknown amount."
         )
         return
     _, low, high = by_write
@@ -171,7 +171,7 @@ def rows(
     first, second = merged(a), merged(b)
     naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
     ranks = mann_whitney(second, first)
-    found = [_row("meanByWait", second.mean - first.mean, "µs", "naive: every wait for itself", _ends(naive))]
+    found = [_row("meanByWait", second.mean - first.mean, "µs", "naive: each wait counted alone", _ends(naive))]
     if writes is not None and (by_write := difference(*writes)) is not None:
         found.append(_row("meanByWrite", by_write[0], "µs", "whole log writes are drawn", by_write[1:]))
     if by_file is not None:

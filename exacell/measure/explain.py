@@ -107,7 +107,7 @@ def explain(kind: str, before: Snapshot, after: Snapshot, deltas: Sequence[CellD
     *cells, rack = deltas
     if rack.invalid:
         void = [f"{cell.cell}: {cell.invalid}" for cell in cells if cell.invalid]
-        return Explanation(sentences=(f"These snapshots say nothing of the rack. {'. '.join(void)}.",))
+        return Explanation(sentences=(f"These snapshots say nothing about the rack. {'. '.join(void)}.",))
     seen = Observed(before=before, after=after, cells=cells, rack=rack)
     if kind == "flashlog":
         return Explanation(sentences=tuple(_flashlog(seen)), figures=tuple(_flashlog_figures(seen)))
@@ -215,7 +215,7 @@ def _lifetime_races(seen: Observed) -> tuple[float, float]:
 
 def _since_start(now: Share, ever: Share | None) -> Iterator[str]:
     if ever is not None and abs(ever.percent - now.percent) > 0.1 * now.percent + (now.high - now.low):
-        yield f"Since these counters began it is {rounded(ever.percent, ever)} %: totals would tell of another time."
+        yield f"Since these counters began it is {rounded(ever.percent, ever)} %: totals would be about another time."
 
 
 def _spread(seen: Observed, of: _Counts, whole: Share) -> Iterator[str]:
@@ -225,7 +225,7 @@ def _spread(seen: Observed, of: _Counts, whole: Share) -> Iterator[str]:
         least, most = min(shares, key=lambda c: shares[c].percent), max(shares, key=lambda c: shares[c].percent)
         yield (
             f"The cells differ by more than chance: {rounded(shares[least].percent, whole)} % on {least}, "
-            f"{rounded(shares[most].percent, whole)} % on {most}; the interval tells nothing of that."
+            f"{rounded(shares[most].percent, whole)} % on {most}; the interval does not include that."
         )
 
 
@@ -262,7 +262,7 @@ def _skips(seen: Observed, writes: Number) -> Iterator[str]:
     if told and writes and not seen.lacking("FL_RQ_W"):
         total = sum(count for count, _ in told)
         because = "; ".join(f"{count:,.0f} because {why}" for count, why in told)
-        yield f"{total:,.0f} of {writes:,} redo writes ({100 * total / writes:.1f} %) passed the flash log by: {because}."
+        yield f"{total:,.0f} of {writes:,} redo writes ({100 * total / writes:.1f} %) did not use the flash log: {because}."
 
 
 def _latency(seen: Observed, writes: Number) -> Iterator[str]:
@@ -270,7 +270,7 @@ def _latency(seen: Observed, writes: Number) -> Iterator[str]:
     if lacking and any("FL_RQ_TM_W" in cell.values for cell in seen.cells):  # A release that has none is no gap.
         yield from _no_share("how long a redo write took", lacking)
     elif not lacking and writes and seen["FL_RQ_TM_W"]:
-        yield f"A redo write took {seen['FL_RQ_TM_W'] / writes:,.0f} µs on average, from the cell's taking it to its answer."
+        yield f"A redo write took {seen['FL_RQ_TM_W'] / writes:,.0f} µs on average, from its arrival at the cell to the answer."
 
 
 def _errors(seen: Observed) -> Iterator[str]:
@@ -300,7 +300,7 @@ def _flashlog_figures(seen: Observed) -> Iterator[Figure]:
     if not seen.lacking(*_RACES):
         yield Figure(name="races", value=races, unit="writes", means=f"sent to flash and to {disk} at once")
     if (wins := seen.share(_races, *_RACES)) is not None:
-        means = f"of the races, those that flash won; the rest {disk} won"
+        means = f"the races that flash won; {disk} won the others"
         yield Figure(
             name="flashWins", value=round(wins.percent, 4), unit="%", means=means, low=wins.low, high=wins.high
         )
@@ -369,7 +369,7 @@ def _flashcache(seen: Observed) -> Iterator[str]:
     elif (scans := share(seen["FC_IO_RQ_R_DW"], seen["FC_IO_RQ_R_DW"] + seen["FC_IO_RQ_R_MISS_DW"])) is not None:
         yield f"Of {seen['FC_IO_RQ_R_DW'] + seen['FC_IO_RQ_R_MISS_DW']:,} large reads (scans) it had {scans}."
     if seen["FC_IO_RQ_R_SKIP"]:
-        yield f"{seen['FC_IO_RQ_R_SKIP']:,} reads passed it by: they were not to be cached, and count neither way."
+        yield f"{seen['FC_IO_RQ_R_SKIP']:,} reads did not use it: they were not to be cached, and do not count."
     yield from _filling(seen)
     yield from _cache_writes(seen)
     yield from _not_all(seen, ("FC_IO_RQ_R_SKIP", "FC_IO_RQ_W", "FC_IO_RQ_W_OVERWRITE", "FC_IO_ERRS"))

@@ -143,7 +143,7 @@ def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -
         (
             cached,
             _SNAPSHOTS,
-            "the XRMEM cache knows snapshots: a layer that stays warm when the flash cache is made cold",
+            "the XRMEM cache also keeps snapshots, which stay warm when the flash cache is made cold",
         ),
     )
     found = []
@@ -210,7 +210,7 @@ def came(before: Around, after: Around, db: str) -> list[str]:
         if seconds <= 0 or not first:
             continue
         grown = {name: count - first.get(name, 0.0) for name, count in counted.items()}
-        # Counters that began anew hold what came since then.
+        # Counters that restarted hold what came since then.
         for name, count in (counted if min(grown.values(), default=0.0) < 0 else grown).items():
             rates[name] = rates.get(name, 0.0) + count / seconds
     rates = rates or dict(after.rates)  # Where nothing was collected meanwhile, the cells' last minute.
@@ -250,7 +250,7 @@ def _lasted(before: Around, after: Around) -> tuple[dict[str, float], list[str]]
     usual = median_low(own.values()) if own else 0.0
     odd = {cell: told for cell, told in own.items() if abs(told - usual) > max(_CLOCK_S, _CLOCK_SHARE * abs(usual))}
     said = [
-        f"the clock of {cell} was set, or its MS stood still: between its collections lie {told:,.0f} s by it, and "
+        f"the clock of {cell} was set, or its MS stopped: between its collections are {told:,.0f} s by it, and "
         f"{usual:,.0f} s on the other cells"
         for cell, told in odd.items()
     ]
@@ -283,7 +283,7 @@ def _flushing(cells: Sequence[str]) -> list[str]:
 
 
 def begun_anew(before: Cells, after: Cells) -> dict[str, str]:
-    """Return the cells whose counters of the flash log began anew between two readings, and how that shows."""
+    """Return the cells whose counters of the flash log restarted between two readings, and how that shows."""
     found = {}
     for cell, first in before.items():
         second = after.get(cell)
@@ -291,22 +291,22 @@ def begun_anew(before: Cells, after: Cells) -> dict[str, str]:
             continue
         why = restarted(first, second)
         if not why and first.started and second.started != first.started:
-            why = "CELLSRV was started anew"
+            why = "CELLSRV was restarted"
         if not why and created_anew(first, second):
-            why = "its flash log was created anew"
+            why = "its flash log was created again"
         if why := why or fell(first, second, _COUNTED):
             found[cell] = why
     return found
 
 
 def starts(before: Cells, after: Cells) -> list[str]:
-    """Return that CELLSRV, or what else counts, was started anew between two readings, where that is so."""
+    """Return that CELLSRV, or what else counts, was restarted between two readings, where that is so."""
     cells = begun_anew(before, after)
     servers = [cell for cell, why in cells.items() if "start" in why]
     others = [cell for cell in cells if cell not in servers]
     return [
-        *([f"CELLSRV of {fold(servers)} was started anew"] if servers else []),
-        *([f"the counters of the flash log of {fold(others)} began anew"] if others else []),
+        *([f"CELLSRV of {fold(servers)} was restarted"] if servers else []),
+        *([f"the counters of the flash log of {fold(others)} restarted"] if others else []),
     ]
 
 
@@ -352,7 +352,7 @@ monitoring Exadata Smart Flash Log."""
 
 def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
     """Return redo writes between two readings of all cells, outliers that reached a database, and how many were prevented;
-    three times None where a cell has collected nothing in between, does not count them, or its counters began anew."""
+    three times None where a cell has collected nothing in between, does not count them, or its counters restarted."""
     found = [0, 0, 0]
     if begun_anew(before, after):
         return None, None, None

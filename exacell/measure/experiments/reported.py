@@ -133,7 +133,7 @@ def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]
     base = f"{d.said} {d.base}"
     told: tuple[tuple[str, float | None, str], ...] = (
         ("difference", found.effect, f"in percent of {base}; low and high are its 95 % interval"),
-        ("A/A spread", found.same_spread, f"of two runs at {experiment.same_level}: what no difference looks like"),
+        ("A/A spread", found.same_spread, f"of two runs at {experiment.same_level}, where there is no difference"),
         ("spread of blocks", found.spread, "standard deviation of a block's difference"),
         ("detectable", found.detectable, f"a difference that {found.blocks} blocks find four times out of five"),
         ("matters", found.matters, "a smaller difference is of no interest"),
@@ -148,7 +148,7 @@ def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]
         value, ends = slow.counts[0] - slow.counts[1], {"low": slow.low, "high": slow.high}
         yield {"figure": "redo writes over 500 ms", "value": value, "unit": "writes", **ends, "means": means}
     if found.p is not None:
-        means = "how often the draw of the order alone brings one as large (permutation test)"
+        means = "how often the random order alone gives one as large (permutation test)"
         yield {"figure": "p", "value": found.p, "unit": "", "means": means}
 
 
@@ -243,8 +243,8 @@ _BY_SIZE = (
     "sizes are powers of two: it is known to a factor of two. Traces have each wait: trace on, trace collect, compare."
 )
 _MEANS_ALONE = {
-    "flashlog": "The cells' counters gave the mean of each run alone: there is no distribution of single redo requests here.",
-    "fio": "The mean of each run alone is kept: there is no distribution of single I/Os here. fio's json+ output has it: import "
+    "flashlog": "The cells' counters give only the mean of each run: there is no distribution of single redo requests here.",
+    "fio": "Only the mean of each run is kept: there is no distribution of single I/Os here. fio's json+ output has it: import "
     "fio, compare.",
 }
 """What a report says of the distribution that there is not, by what is measured."""

@@ -52,7 +52,7 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     if d.limit:
         lines.append(
             f"  Gives way: before a run while a redo write takes longer than {_took(d.limit)} on average on a cell, of all "
-            "databases together (FL_RQ_TM_W_RQ); a block that this disturbs is made anew"
+            "databases together (FL_RQ_TM_W_RQ); a block that this disturbs is repeated"
         )
     lines.append(f"  Can detect: {_can_detect(d, spread, spread_of)}")
     if len(d.tried) > 1:
@@ -83,7 +83,7 @@ def _took(seconds: float) -> str:
 
 def _each(d: Design) -> str:
     parts = [d.reset, f"wait {format_duration(round(d.settle))}" if d.settle else ""]
-    parts += [f"warm-up: the same, {d.warm} times at most, until the hit rate stays"] if d.warm else []
+    parts += [f"warm-up: the same, {d.warm} times at most, until the hit rate is stable"] if d.warm else []
     parts += d.workload or [f"wait {format_duration(round(d.seconds))}, as the load comes"]
     return " · ".join(part for part in parts if part)
 
@@ -92,7 +92,7 @@ def _measured(d: Design) -> str:
     if d.measure == "flashlog":
         return f"the mean time of {MEASURES[d.measure]}, of all databases (FL_RQ_TM_W / FL_RQ_W)"
     if d.measure == "fio":
-        return "the mean latency that fio tells, over all of its jobs and hosts"
+        return "the mean latency that fio reports, over all of its jobs and hosts"
     return f"the mean wait for {MEASURES[d.measure]} on all instances of {d.db}"
 
 
@@ -202,9 +202,9 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
             f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms): "
             f"{_at_levels(experiment)}; "
             + (
-                f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
+                f"{counted(len(again), 'run')} lay in such a time, and its block was repeated."
                 if len(again) == 1
-                else f"{len(again)} runs lay in such a time, and their blocks were made anew."
+                else f"{len(again)} runs lay in such a time, and their blocks were repeated."
                 if again
                 else "no block lay in such a time."
             )
@@ -215,7 +215,7 @@ def _at_levels(experiment: Experiment) -> str:
     """Return how often it gave way at each level, and how many runs of it were made anew."""
     told = []
     for level, (times, again) in experiment.gave_way.items():
-        told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} made anew)" if again else ""))
+        told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} repeated)" if again else ""))
     return ", ".join(told)
 
 
@@ -305,7 +305,7 @@ def _surely(found: Verdict, d: Design) -> Iterator[str]:
     ways = 2 ** tossed(found.blocks, d.order)
     of_them = f", {ways:,} of them" if ways <= _ALL_TOLD else ""
     yield (
-        f"If the levels made no difference, the draw of the order alone would bring one as large in {_chance(found.p)} of all "
+        f"If the levels made no difference, the random order alone would give one as large in {_chance(found.p)} of all "
         f"cases (permutation test over the schedules that could have been drawn{of_them}). "
         f"It is called a difference at 5 % or less; {found.blocks} blocks can give {_chance(found.least)} at the least. "
         f"With this spread they find a difference of {found.detectable:.2g} % four times out of five."
@@ -321,7 +321,7 @@ def _surely_together(experiment: Experiment) -> Iterator[str]:
     sizes = [found.detectable for found in known.values() if found.detectable is not None]
     most = f" With this spread one comparison alone finds {max(sizes):.2g} % four times out of five." if sizes else ""
     yield (
-        f"If the levels made no difference, the draw of the order alone would bring one as large: {told} of all cases (max-T "
+        f"If the levels made no difference, the random order alone would give one as large: {told} of all cases (max-T "
         f"over the schedules that could have been drawn, of all {len(experiment.design.tried)} comparisons together). It "
         f"is called a difference at 5 % or less. Each interval is one of 95 % by itself.{most}"
     )
@@ -337,7 +337,7 @@ def _doubt(doubt: Doubt, of: str = "") -> str:
     if doubt.what == "carry-over":
         return (
             f"Doubt{of}: it matters which level runs first ({abs(doubt.percent):.1f} %, {sure}): "
-            "what the first run of a block leaves behind is in the second; use settle= or reset=."
+            "the first run of a block affects the second; use settle= or reset=."
         )
     return (
         f"Doubt{of}: blocks spread {doubt.percent:.0f} % more than the A/A stretch: switching itself may disturb, "

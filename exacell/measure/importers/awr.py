@@ -28,11 +28,11 @@ _REPORT = re.compile(
 _OTHERS = {
     r"WORKLOAD REPOSITORY REPORT \(RAC\)|AWR RAC Report": (
         "a report over all instances of a cluster (awrgrpt.sql)",
-        "make one of each instance by awrrpt.sql, and import them apart",
+        "make one for each instance with awrrpt.sql, and import each",
     ),
     r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period": (
         "a report that compares two periods (awrddrpt.sql)",
-        "make a report of each period by awrrpt.sql, and compare the two",
+        "make a report of each period with awrrpt.sql, and compare the two",
     ),
 }
 """Reports of AWR that are not read → what they are, and what is."""
@@ -163,7 +163,7 @@ def _report(text: str, source: str) -> Run:
     exadata = [point for table in found if _is_exadata(table) for point in _exadata(table, source)]
     notes = list(events.notes())
     if re.search(r"^ *Event\b.*\bWaits\b", text, re.MULTILINE) and not events.tables:
-        notes.append("its waits are not read: the columns of their tables can't be told; the HTML report has them")
+        notes.append("its waits are not read: the columns of their tables are not clear; the HTML report has them")
     span, instance = _span(plain), _instance(found)
     return Run(
         kind=KIND,
@@ -273,7 +273,7 @@ def _printed(cell: str, source: str) -> _Printed | None:
     match = re.fullmatch(rf"({_NUMBER.pattern})\s*(ns|us|ms|s|[KMGT])?\s*%?", text, re.IGNORECASE)
     if match is None:
         raise UnreadableError(
-            f"{source}: it can't be told which number '{text[:30]}' is",
+            f"{source}: the number '{text[:30]}' is not clear",
             hint="read are numbers such as 1,234.5 and 31.4K: make the report with NLS_NUMERIC_CHARACTERS='.,'",
         )
     suffix = (match[2] or "").lower()

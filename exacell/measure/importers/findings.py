@@ -85,7 +85,7 @@ def alone(found: Imported) -> Finding:
             if level.values
         ]
         if len(lines) > _TOLD:
-            said.append(f"{len(lines) - _TOLD} further series and loads stand in the table.")
+            said.append(f"{len(lines) - _TOLD} further series and loads are in the table.")
     said = [*_warnings(found), *said, *_apart_said(lines)]
     said.append(f"{side.about}, {counted(sum(len(run.points) for run in found.runs), 'point')}.")
     rows = [_row(level, found.load) for level in lines]
@@ -128,7 +128,7 @@ def notes_of(sets: Sequence[Imported]) -> Iterator[str]:
 def _warnings(found: Imported) -> Iterator[str]:
     several = len(found.runs) > 1
     if odd := _mixed(found.runs):
-        yield f"Its runs are not alike, so they are no repetitions: {'; '.join(odd)}."
+        yield f"Its runs are not alike, so they are not repetitions: {'; '.join(odd)}."
     for run in found.runs:
         for text in run.warnings:
             yield f"{run.source}: {text}." if several else f"{text}."
@@ -179,7 +179,7 @@ def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:
         rate = top.rate()
         yield (
             f"{name}: at most {_of(top, rate)}, at {top.load:g} {load}; the knee is at {bend.load:g} with "
-            f"{_of(bend, rate)}: more load buys little behind it."
+            f"{_of(bend, rate)}: more load gives little after it."
         )
 
 
@@ -248,7 +248,7 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
     if differs and not anyway:
         raise RefusedError(
             f"{a.name} and {b.name} are not alike: {'; '.join(differs)}",
-            hint="their difference would tell of that as well; --anyway shows it and says so",
+            hint="their difference includes that; --anyway shows it and says so",
         )
     before = {level.key: level for level in levels(a.runs)}
     after = {level.key: level for level in levels(b.runs)}
@@ -317,18 +317,18 @@ def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequenc
         for (one, two), times in list(zip(shown, found, strict=True))[:_TOLD]:
             yield _level_pair(a, b, one, two, times)
         if len(shown) > _TOLD:
-            yield f"{len(shown) - _TOLD} further series stand in the table."
+            yield f"{len(shown) - _TOLD} further series are in the table."
     sure = [times for times in found if times is not None and times.low is not None]
     if lines and sure:
         more = sum(1 for times in sure if times.differs)
-        yield f"At {more} of {counted(len(sure), 'load')} the difference is more than chance makes (95 %, from {sure[0].basis})."
+        yield f"At {more} of {counted(len(sure), 'load')} the difference is larger than chance alone gives (95 %, from {sure[0].basis})."
     runs = [max(level.runs() for level in levels) for levels in (before, after)]
     if runs == [1, 1]:
-        yield "One run stands against another here: import several files of each, and their spread tells what chance does."
+        yield "This compares one run with one other: import several files of each, and their spread shows what chance does."
     elif min(runs) == 1 < max(runs) and not sure:
         single = (a, b)[runs.index(1)]
-        yield f"{single.name} is a single run: import several files of it, too, and their spread tells what chance does."
-    yield "Whether the change made the difference, runs in turn must show: a, b, b, a."
+        yield f"{single.name} is a single run: import several files of it, too, and their spread shows what chance does."
+    yield "Only runs in turn show whether the change made the difference: a, b, b, a."
 
 
 def _curve_pair(a: Imported, b: Imported, name: str, line: Sequence[Level], other: Sequence[Level]) -> Iterator[str]:
