@@ -36,8 +36,8 @@ FEWEST_FILES = 3
 
 
 BURSTS = (
-    "That takes log writes for independent of each other. In a burst, a log switch or a checkpoint one slow write follows "
-    "another: then the true interval is wider still."
+    "This assumes that log writes are independent of each other. In a burst, a log switch or a checkpoint slow writes follow "
+    "each other: then the true interval is wider still."
 )
 """What a sentence about log writes can't leave out. Source: reference measurement.md 2.4."""
 

@@ -208,7 +208,7 @@ def test_what_disturbs_a_run_is_named_with_it(rack: InProcess) -> None:
     assert done.code == 0, done.err
     told = " ".join(says(rack.ok("-r", "t1", "-o", "json", "results", "disturbed")))
     assert "in runs 1, 2: other databases have " in told and "(ERP " in told
-    assert "in runs 1, 2: CELLSRV of exa1cel02 was started anew" in told
+    assert "in runs 1, 2: CELLSRV of exa1cel02 was restarted" in told
     assert "Outliers were not counted in runs 1, 2 " in told
 
 

@@ -128,7 +128,7 @@ def test_a_table_kept_by_default_and_left_out_ranks_as_published(alone: InProces
     page = tmp_path / "cache.html"
     words = f"run cache_keep_off db=SPOT table=APP.CUSTOMERS blocks=1 warm=3 for=10m size=64g report={page}"
     done = rack.ok("-r", "t1", "-o", "json", words, "-y")
-    assert "warm-up: the same, 3 times at most, until the hit rate stays" in done.err
+    assert "warm-up: the same, 3 times at most, until the hit rate is stable" in done.err
     (sentence,) = [row["says"] for row in done.records if str(row.get("says", "")).startswith("Read hits")]
     shares = {level: float(share) for share, level in re.findall(r"([\d.]+)% with (\w+)", sentence)}
     assert set(shares) == {"keep", "default", "none"}

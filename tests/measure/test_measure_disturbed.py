@@ -72,7 +72,7 @@ CAME = [
         ),
         [
             "other databases have 50% of the requests to the cells (ERP 300/s)",
-            "the clock of cel02 was set, or its MS stood still: between its collections lie 3,660 s by it, and 60 s on the other "
+            "the clock of cel02 was set, or its MS stopped: between its collections are 3,660 s by it, and 60 s on the other "
             "cells",
         ],
     ),
@@ -82,7 +82,7 @@ CAME = [
         replace(LATER, requests=_CELLS_AFTER, collected={"cel01": 120_000, "cel02": -540_000, "cel03": 120_000}),
         [
             "other databases have 50% of the requests to the cells (ERP 300/s)",
-            "the clock of cel02 was set, or its MS stood still: between its collections lie -600 s by it, and 60 s on the other "
+            "the clock of cel02 was set, or its MS stopped: between its collections are -600 s by it, and 60 s on the other "
             "cells",
         ],
     ),
@@ -106,8 +106,8 @@ def test_what_disturbs_a_run_is_looked_for_around_it(
 
 STARTS = [
     ("nothing", {}, []),
-    ("CELLSRV as XML says", {"started": 70}, ["CELLSRV of cel02 was started anew"]),
-    ("CELLSRV by what only it resets", {"marks": {"SIO_X": 1.0}}, ["CELLSRV of cel02 was started anew"]),
+    ("CELLSRV as XML says", {"started": 70}, ["CELLSRV of cel02 was restarted"]),
+    ("CELLSRV by what only it resets", {"marks": {"SIO_X": 1.0}}, ["CELLSRV of cel02 was restarted"]),
     (
         "the flash log",
         {"passport": {**PASSPORT, "created": "later"}},
@@ -169,7 +169,7 @@ def test_what_was_noticed_is_told_with_its_runs() -> None:
     """Loads of other databases are one line with their runs and the highest share, whatever the shares in between are."""
     noticed = [
         *(f"run {n}: other databases have {20 + n}% of the requests to the cells (ERP {n}/s)" for n in range(2, 18)),
-        "run 14: CELLSRV of cel02 was started anew",
+        "run 14: CELLSRV of cel02 was restarted",
         "run 3: cel01: IORM dbPlan: SPOT share: 8 → 4",
         "run 5: cel01: IORM dbPlan: SPOT share: 8 → 4",
         "run 6: cel01: IORM dbPlan: SPOT share: 8 → 2",
@@ -177,7 +177,7 @@ def test_what_was_noticed_is_told_with_its_runs() -> None:
     told = list(sentences(replace(measured(530, 500), noticed=tuple(noticed))))[1]
     assert told == (
         "This was not a fair comparison: in runs 2 to 17: other databases have 37% of the requests to the cells (ERP 17/s); "
-        "in run 14: CELLSRV of cel02 was started anew; "
+        "in run 14: CELLSRV of cel02 was restarted; "
         "another condition in runs 3, 5 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 4; "
         "another condition in run 6 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 2."
     )

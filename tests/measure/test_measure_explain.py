@@ -74,7 +74,7 @@ def test_each_reason_to_pass_the_flash_log_by_is_told(counter: str) -> None:
     text = " ".join(
         said("flashlog", grown(FL_RQ_W=400, FL_FLASH_FIRST=1, FL_DISK_FIRST=299, **{counter: 100})).sentences
     )
-    assert f"100 of 400 redo writes (25.0 %) passed the flash log by: 100 because {SKIPPED[counter]}." in text
+    assert f"100 of 400 redo writes (25.0 %) did not use the flash log: 100 because {SKIPPED[counter]}." in text
 
 
 def test_reasons_stand_in_the_order_of_their_weight() -> None:
@@ -120,7 +120,8 @@ def test_a_rack_without_a_figure_has_no_verdict() -> None:
     found = said("flashlog", POST, ({"FL_RQ_W": 9}, {"FL_RQ_W": 5}))
     (line,) = found.sentences
     assert (
-        line.startswith("These snapshots say nothing of the rack. c2: FL_RQ_W fell from 9 to 5") and not found.figures
+        line.startswith("These snapshots say nothing about the rack. c2: FL_RQ_W fell from 9 to 5")
+        and not found.figures
     )
 
 

@@ -694,7 +694,7 @@ def test_runs_under_other_conditions_are_no_repetitions() -> None:
     texts = [("a", _fio(100, 5)), ("b", _fio(100, 5, options={"ioengine": "psync"}, end=1_600_000_000_000))]
     assert (
         alone(imported(*texts)).verdict
-        == "Its runs are not alike, so they are no repetitions: ioengine: libaio, psync."
+        == "Its runs are not alike, so they are not repetitions: ioengine: libaio, psync."
     )
     texts = [("a", _fio(100, 5)), ("b", _fio(100, 5, options={"bs": "4k"}, end=1_600_000_000_000))]
     assert alone(imported(*texts)).verdict.startswith("randread 8k read")

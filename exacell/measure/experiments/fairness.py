@@ -77,8 +77,8 @@ def filling(used: Mapping[str, tuple[float, float]], *, reset: bool) -> list[str
         return []
     part = sum(used[cell][0] for cell in cells) / sum(used[cell][1] for cell in cells)
     return [
-        f"the flash cache of {fold(cells)} is still filling ({part:.0%} in use), so that later runs find more in it: "
-        "reset=@reset_cold makes each run begin alike"
+        f"the flash cache of {fold(cells)} is still filling ({part:.0%} in use), so later runs find more in it; "
+        "reset=@reset_cold gives each run the same start"
     ]
 
 
@@ -125,19 +125,19 @@ def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -
         (
             clause and loads,
             _KEEP,
-            f"a 23ai database{known} loads tables with KEEP into the flash cache by itself, so that a run at keep may find there "
-            "what no run has read",
+            f"a 23ai database{known} loads tables with KEEP into the flash cache by itself, so a run at keep may find data there "
+            "that no run has read",
         ),
         (
             cached,
             _LARGE,
-            "a flash cache that is more than half full takes large writes of temporary data and flashback logs alone, so that "
-            "runs before and behind that mark follow other rules",
+            "a flash cache that is more than half full takes no large writes but those of temporary data and flashback logs, so "
+            "runs before and after that point differ",
         ),
         (
             what.startswith(("flashlog", "flashcache")),
             _PROFILES,
-            "a database on Exascale has flash logging and flash cache from its resource profile, so that IORM's directives "
+            "a database on Exascale has flash logging and flash cache from its resource profile, so IORM's directives "
             "change nothing for it",
         ),
         (

@@ -235,7 +235,7 @@ def _mean(found: Verdict) -> tuple[float, float, float] | None:
 
 
 _MEANS_OF_WAITS = (
-    "The database's counters gave the mean of each run alone: there is no distribution of single waits here, so no tail. Traces "
+    "The database's counters give only the mean of each run: there is no distribution of single waits here, so no tail. Traces "
     "have both: trace on, trace collect, compare."
 )
 _BY_SIZE = (

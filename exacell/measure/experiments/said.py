@@ -286,10 +286,12 @@ def _verdict(experiment: Experiment, found: Verdict) -> str:
     if found.finding is Finding.DIFFERENT:
         return f"There is a difference: {told}."
     if found.finding is Finding.NEGLIGIBLE:
-        return f"There is a difference, and none that matters on average (less than {found.matters:g} %): {told}."
+        return (
+            f"There is a difference, but it is too small to matter on average (less than {found.matters:g} %): {told}."
+        )
     if found.finding is Finding.SAME:
         return f"There is no difference larger than {found.matters:g} % on average: {told}."
-    return f"No difference was found on average, and one larger than {found.matters:g} % is not ruled out: {told}."
+    return f"No difference was found on average, but one larger than {found.matters:g} % can't be ruled out: {told}."
 
 
 def _longer(value: float) -> str:

@@ -100,7 +100,7 @@ def outlier_sentences(experiment: Experiment) -> Iterator[str]:
         what = "these sums leave out their blocks" if found.blocks else "so there are no sums"
         yield (
             f"Outliers were not counted in {'runs' if len(found.missing) > 1 else 'run'} {runs} (a cell collected nothing in it, "
-            f"does not count them, or its counters began anew): {what}."
+            f"does not count them, or its counters restarted): {what}."
         )
 
 

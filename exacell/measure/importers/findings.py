@@ -321,7 +321,7 @@ def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequenc
     sure = [times for times in found if times is not None and times.low is not None]
     if lines and sure:
         more = sum(1 for times in sure if times.differs)
-        yield f"At {more} of {counted(len(sure), 'load')} the difference is larger than chance alone gives (95 %, from {sure[0].basis})."
+        yield f"At {more} of {counted(len(sure), 'load')} the difference is more than chance makes (95 %, from {sure[0].basis})."
     runs = [max(level.runs() for level in levels) for levels in (before, after)]
     if runs == [1, 1]:
         yield "This compares one run with one other: import several files of each, and their spread shows what chance does."
