@@ -67,7 +67,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     for name, whole in (("a", first), ("b", second)):
         if (limit := cut_at(whole)) is not None:
             yield (
-                f"The tail of {name} was cut just under {limit:,} µs: the outliers that flash logging prevents can't be seen in it."
+                f"The tail of {name} was cut just under {limit:,} µs: outliers that flash logging prevents can't be seen in it."
             )
         elif (limit := just_under(whole)) is not None:
             yield (

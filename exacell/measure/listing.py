@@ -96,7 +96,7 @@ def _apart(lines: list[str]) -> Iterator[str]:
 def _number(text: str, place: str) -> float:
     if not _VALUE.fullmatch(text):
         raise RefusedError(
-            f"{place}: it can't be told which number '{text[:40]}' is", hint="CellCLI prints 32,669,310 IO requests"
+            f"{place}: it is not clear which number '{text[:40]}' is", hint="CellCLI prints 32,669,310 IO requests"
         )
     value, _ = metric_value(text)
     assert isinstance(value, (int, float))

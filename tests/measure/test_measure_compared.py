@@ -28,7 +28,7 @@ def test_the_unit_of_a_test_may_be_a_file() -> None:
     by_file = welch_of_files(a, b)
     assert by_file is not None and by_file.low < 0 < by_file.high
     told = " ".join(sentences(SYNC, a, b))
-    assert "do not differ by more than chance" in told and "naive" in told and "one run against another" in told
+    assert "do not differ by more than chance" in told and "naive" in told and "one run with one other" in told
     naive = next(row for row in rows(a, b) if row["figure"] == "meanByWait")
     assert naive["low"] > 0 and naive["value"] == pytest.approx(26.667, abs=1e-3)
 
@@ -119,7 +119,7 @@ def test_files_are_compared_by_one_statement(traced: Path, monkeypatch: pytest.M
     same = program("trace", "compare", f"event={SYNC}", "a=off/*.trc", "b=o*/*.trc")
     assert same.code == 2 and "is in both sets" in same.err
     none = program("trace", "compare", "event=nosuch", "a=off/*.trc", "b=on/*.trc")
-    assert none.code == 2 and "no wait for 'nosuch' in the 3 files of a" in none.err
+    assert none.code == 2 and "the 3 files of a have no wait for 'nosuch'" in none.err
 
 
 def shared(mean: int, count: int, waits: int, spread: int) -> LogWrites:
@@ -138,7 +138,7 @@ def test_waits_for_one_log_write_are_one_value() -> None:
     assert (by_write["high"] - by_write["low"]) / (naive["high"] - naive["low"]) == pytest.approx(10**0.5, rel=0.02)
     assert naive["low"] > 0 > by_write["low"]
     told = " ".join(sentences(SYNC, waits[0], waits[1], (a, b)))
-    assert "In a burst, a log switch or a checkpoint one slow write follows another" in told
+    assert "In a burst, a log switch or a checkpoint slow writes follow each other" in told
     assert "3.2 times as wide" in told and "the means do not differ by more than chance" in told
 
 
@@ -152,7 +152,7 @@ def test_files_of_sessions_that_share_writes_are_no_unit() -> None:
 def test_without_numbers_of_writes_it_is_said() -> None:
     """Traces of releases whose waits do not name a log write have no such test, and that is said."""
     told = " ".join(sentences(SYNC, files(500), files(516)))
-    assert "don't tell which waits share a log write" in told
+    assert "do not show which waits share a log write" in told
     assert not any(row["figure"] == "meanByWrite" for row in rows(files(500), files(516)))
 
 

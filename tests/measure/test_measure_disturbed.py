@@ -111,9 +111,9 @@ STARTS = [
     (
         "the flash log",
         {"passport": {**PASSPORT, "created": "later"}},
-        ["the counters of the flash log of cel02 began anew"],
+        ["the counters of the flash log of cel02 restarted"],
     ),
-    ("a counter that fell", {"values": {"FL_RQ_W": 5.0}}, ["the counters of the flash log of cel02 began anew"]),
+    ("a counter that fell", {"values": {"FL_RQ_W": 5.0}}, ["the counters of the flash log of cel02 restarted"]),
 ]
 
 
@@ -148,7 +148,7 @@ RELEASES = [
     ("24.1.0.0.0", "flashlog", "", ["from 24.1 on (cel02) a database on Exascale"]),
     ("24.1.0.0.0", "iorm:flashLog", "", ["from 24.1 on (cel02) a database on Exascale"]),
     ("26.1.0.0.0", "iorm:flashCache", "", [
-        "from 25.2 on (cel02)", "from 24.1 on (cel02) a database on Exascale", "from 26.1 on (cel02) the XRMEM cache knows",
+        "from 25.2 on (cel02)", "from 24.1 on (cel02) a database on Exascale", "from 26.1 on (cel02) the XRMEM cache also keeps",
     ]),
     ("26.1.0.0.0", "parameter:open_cursors", "", []),
     ("", "flashlog", "", []),

@@ -56,7 +56,7 @@ VERDICTS = [
     (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time "
                        "on average than"),
     (500.0, 530.0, 16, "takes 5.7 % less time on average than with it off (95 %: -"),
-    (505.0, 500.0, 16, "There is a difference, and none that matters on average (less than 2 %): "),
+    (505.0, 500.0, 16, "There is a difference, but it is too small to matter on average (less than 2 %): "),
     (500.0, 500.0, 16, "There is no difference larger than 2 % on average: "),
     (530.0, 500.0, 14, "Not enough data: 5 blocks, and a verdict needs 6 at least (so far log file sync takes "
                        "6.0 % more time"),
@@ -319,7 +319,7 @@ def test_giving_way_is_told_with_the_verdict() -> None:
     found = replace(measured(530, 500), design=replace(DESIGN, limit=0.02), pauses=pauses)
     (told,) = [line for line in sentences(found) if line.startswith("It gave way")]
     assert "2 times, 1m30s in all" in told and "longer than 20 ms on average (up to 31 ms)" in told
-    assert "1 run lay in such a time, and its block was made anew" in told
+    assert "1 run lay in such a time, and its block was repeated" in told
     figures = verdict_rows(found)[0]
     assert (figures["pauses"], figures["pausedSeconds"], figures["madeAnew"]) == (2, 90.0, 1)
 

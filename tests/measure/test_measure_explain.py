@@ -85,7 +85,7 @@ def test_reasons_stand_in_the_order_of_their_weight() -> None:
             grown(FL_RQ_W=9, FL_IO_W_SKIP_LARGE=2, FL_IO_W_SKIP_LOG_ON_FLASH=3, FL_IO_W_SKIP_LOG_ON_FAST_DEV=4),
         ).sentences
     )
-    assert "by: 7 because the redo logs are on flash themselves; 2 because the write was larger" in text
+    assert "log: 7 because the redo logs are on flash themselves; 2 because the write was larger" in text
 
 
 def test_nothing_is_explained_where_nothing_ran() -> None:

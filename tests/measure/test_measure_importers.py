@@ -518,7 +518,7 @@ def test_several_files_are_not_one_run_against_another(ends: tuple[int, int]) ->
         ]
         sets.append(imported(*texts, name=name))
     said = " ".join(pair(*sets).sentences)
-    assert ("One run stands against another here" in said) == (ends == (1, 1))
+    assert ("This compares one run with one other" in said) == (ends == (1, 1))
     assert ("a is a single run: import several files of it, too" in said) == (ends == (1, 3))
     assert ("At 0 of 3 loads the difference is more than chance makes (95 %, from 3 and 3 runs)" in said) == (
         ends == (3, 3)
@@ -545,7 +545,7 @@ def test_samples_tell_of_their_own_run_alone() -> None:
     ]
     finding = pair(*sets)
     assert "from samples within a run each), more than chance makes within a run" in finding.verdict
-    assert any("One run stands against another here" in text for text in finding.sentences)
+    assert any("This compares one run with one other" in text for text in finding.sentences)
 
 
 # -- load --------------------------------------------------------------------------------------------------------------

@@ -133,5 +133,5 @@ def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
 )
 def test_a_number_whose_form_can_not_be_told_is_refused(text: str) -> None:
     """A comma before the decimals is neither read as one of thousands nor left out in silence."""
-    with pytest.raises(RefusedError, match="can't be told which number"):
+    with pytest.raises(RefusedError, match="not clear which number"):
         read(text, "x.txt")

@@ -273,7 +273,7 @@ def _printed(cell: str, source: str) -> _Printed | None:
     match = re.fullmatch(rf"({_NUMBER.pattern})\s*(ns|us|ms|s|[KMGT])?\s*%?", text, re.IGNORECASE)
     if match is None:
         raise UnreadableError(
-            f"{source}: the number '{text[:30]}' is not clear",
+            f"{source}: it is not clear which number '{text[:30]}' is",
             hint="read are numbers such as 1,234.5 and 31.4K: make the report with NLS_NUMERIC_CHARACTERS='.,'",
         )
     suffix = (match[2] or "").lower()

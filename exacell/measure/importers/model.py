@@ -232,7 +232,7 @@ def printed(text: str, source: str) -> float | None:
     value = number(text)
     if value is None and re.match(r"\s*[-+]?[.,]?\d[\d.,]*\s*$", text):
         raise UnreadableError(
-            f"{source}: it can't be told which number '{text.strip()[:30]}' is",
+            f"{source}: it is not clear which number '{text.strip()[:30]}' is",
             hint="read are numbers such as 1,234.5, with a point before the decimals: LC_ALL=C or NLS_NUMERIC_CHARACTERS='.,'",
         )
     return value
