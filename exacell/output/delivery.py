@@ -193,7 +193,7 @@ class Delivery:
 
     @contextmanager
     def piped(self, command: str) -> Iterator[Popen[str]]:
-        """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it.
+        """Start a command of the local shell to write to, and wait for its end; it may stop reading early, as head does.
 
         Raises:
             RefusedError: this machine has no shell.

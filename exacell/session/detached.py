@@ -53,7 +53,7 @@ class Stands(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How a command stands on one host.
+    """The state of a command on one host.
 
     Attributes:
         number: the process while it runs, its exit status where it ended.
