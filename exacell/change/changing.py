@@ -47,7 +47,6 @@ from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, moment, roll
 from exacell.session.dbclient import sql_targets
 from exacell.session.given import Request, Services, Session
-from exacell.session.imports import keep_load
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
 from exacell.session.vault import refuse_forgotten
@@ -261,9 +260,10 @@ def _carried_out(
         report = _run(session, services, request, plan, flags, own, within)
         result = _result(services, request, plan, report)
         if planned.keeps and (found := loads(report)):
-            result = replace(
-                result, notes=[*result.notes, keep_load(session, planned.keeps, report.change, found[0][1])]
-            )
+            from exacell.session.imports import keep_load  # All importers come with it, which few changes need.
+
+            said = keep_load(session, planned.keeps, report.change, found[0][1])
+            result = replace(result, notes=[*result.notes, said])
         return result if within is None else _guarded(session, services, request, plan, report, result, within)
 
 

@@ -16,6 +16,7 @@ PROGRAMS = (
     "awr",
     "slob",
     "drive",
+    "asmcmd",
     "sg_vpd",
     "queues",
     "vscsistats",

@@ -8,6 +8,7 @@ from dataclasses import replace
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
 from exacell.measure.importers import (
+    asmcmd,
     awr,
     blocks,
     calibrate,
@@ -69,6 +70,14 @@ KINDS: Mapping[str, Kind] = {
     ),
     awr.KIND: Kind(needs=unread.AWR, title="an AWR report", claims=awr.claims, read=awr.read, published=True),
     slob.KIND: Kind(needs=unread.SLOB, title="SLOB", claims=slob.claims, read=slob.read, published=True),
+    asmcmd.KIND: Kind(
+        needs=unread.ASMCMD,
+        title="asmcmd",
+        program="asmcmd",
+        claims=asmcmd.claims,
+        read=asmcmd.read,
+        published=True,
+    ),
     drive.KIND: Kind(needs=unread.DRIVE, title="exacell's drive", claims=drive.claims, read=drive.read),
     blocks.LIMITS_KIND: Kind(
         needs=unread.SG_VPD,

@@ -104,6 +104,8 @@ UNITS: Mapping[str, Unit] = {
     "totalS": Unit("s", LESS, How.COUNT),
     "averageUs": _us("waits"),
     "bytes": Unit("bytes"),
+    **{f"{what}Mib": Unit("MiB") for what in ("total", "free", "mirror", "usable")},
+    "unitBytes": Unit("bytes"),
     "count": Unit("I/Os", how=How.COUNT),
     "ios": Unit("", how=How.COUNT),
     "cacheIos": Unit("", how=How.COUNT),

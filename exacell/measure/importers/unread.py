@@ -37,6 +37,7 @@ SG_VPD = "run sg_vpd -p bl DEVICE"
 QUEUES = "run grep -H . /sys/block/*/queue/*"
 VSCSI = "run vscsiStats -p all -c"
 VFLASH = "run esxcli storage vflash cache stats get -c CACHE"
+ASMCMD = "run asmcmd lsdsk -k, or asmcmd lsdg"
 DRIVE = "keep the figures of a load by as=: drive lookups db=SPOT as=NAME"
 ESXTOP = "run esxtop -b -d 5 -n 60 > esxtop.csv"
 

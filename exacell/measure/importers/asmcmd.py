@@ -1,0 +1,116 @@
+"""``asmcmd lsdsk -k`` and ``asmcmd lsdg``, also of hosts without Exadata: disks and disk groups with their sizes. Pure.
+
+Source: reference asm.md section 7; Oracle Automatic Storage Management Administrator's Guide, ASMCMD disk group commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from exacell.core.units import counted
+from exacell.measure.importers.model import Point, Run, UnreadableError, lines_of, named, printed
+
+KIND = "asmcmd"
+
+_DISKS = re.compile(r"^\s*Total_MB\s+Free_MB\s+OS_MB\s+Name\s+Failgroup\b.*\bPath\s*$", re.MULTILINE)
+_GROUPS = re.compile(r"^\s*(?:Inst_ID\s+)?State\s+Type\s+Rebal\s+Sector\b.*\bName\s*$", re.MULTILINE)
+
+_SIZES: Mapping[str, str] = {
+    "Total_MB": "totalMib",
+    "Free_MB": "freeMib",
+    "Req_mir_free_MB": "mirrorMib",
+    "Usable_file_MB": "usableMib",
+    "AU": "unitBytes",
+}
+_PLACES: Sequence[tuple[str, str]] = (("ORCL:", "ASMLib"), ("AFD:", "the ASM filter driver"), ("o/", "Exadata cells"))
+"""How a path begins, and what names disks so; other paths are those of the host's devices."""
+_COPIES = {"EXTERN": "none", "NORMAL": "two", "HIGH": "three", "FLEX": "as many as its files ask for"}
+
+
+def claims(text: str) -> bool:
+    """Whether it has the head of one of the two."""
+    return _DISKS.search(text) is not None or _GROUPS.search(text) is not None
+
+
+def read(text: str, source: str) -> Run:
+    """Return a point for each disk and each disk group, with where disks lie and how they are protected.
+
+    Raises:
+        UnreadableError: below a head there is no line, or a size is no number.
+    """
+    disks, groups = list(_disks(text)), list(_groups(text, source))
+    points = [
+        Point(series=f"disk {disk['name']}", figures={"totalMib": float(disk["total"]), "freeMib": float(disk["free"])})
+        for disk in disks
+    ]
+    points += [Point(series=f"group {name}", figures=figures) for name, _, figures in groups]
+    if not points:
+        raise UnreadableError(f"{source}: no disk and no disk group below the head")
+    told = {"disks": _where([disk["path"] for disk in disks])} if disks else {}
+    told |= {f"copies in {name}": _COPIES.get(kind, kind) for name, kind, _ in groups}
+    form = " and ".join(name for name, found in (("lsdsk -k", disks), ("lsdg", groups)) if found)
+    return Run(kind=KIND, form=form, source=source, points=tuple(points), told=told, notes=tuple(_notes(disks, groups)))
+
+
+def _disks(text: str) -> Iterator[dict[str, str]]:
+    """Yield what a line says of each disk that belongs to a group; columns are where the head has them, since some are blank."""
+    head = ""
+    for line in lines_of(text):
+        if _DISKS.match(line):
+            head = line
+        elif _GROUPS.match(line):
+            head = ""
+        elif head and (sizes := re.match(r"\s*(\d+)\s+(\d+)\s+\d+\s", line)) is not None:
+            starts = [match.start() for match in re.finditer(r"\S+", head)]
+            titles = head.split()
+            ends = [*starts[1:], len(line)]
+            row = {title: line[start:end].strip() for title, start, end in zip(titles, starts, ends, strict=False)}
+            if row["Name"]:
+                yield {
+                    "total": sizes[1],
+                    "free": sizes[2],
+                    "name": row["Name"],
+                    "failgroup": row["Failgroup"],
+                    "path": line[starts[-1] :].strip(),
+                }
+
+
+def _groups(text: str, source: str) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Yield the name, the redundancy and the sizes of each disk group."""
+    head: list[str] = []
+    for line in lines_of(text):
+        words = line.split()
+        if _GROUPS.match(line):
+            head = words
+        elif _DISKS.match(line):
+            head = []
+        elif head and len(words) == len(head):
+            row = dict(zip(head, words, strict=True))
+            sizes = {
+                figure: value
+                for title, figure in _SIZES.items()
+                if (value := printed(row.get(title, ""), source)) is not None
+            }
+            yield row["Name"].rstrip("/"), row["Type"], sizes
+
+
+def _where(paths: Sequence[str]) -> str:
+    found = [
+        next((place for begin, place in _PLACES if path.startswith(begin)), "devices of the host") for path in paths
+    ]
+    return " and ".join(dict.fromkeys(found))
+
+
+def _notes(disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
+    """Yield what protects the disks, and where they lie."""
+    if disks:
+        yield f"{counted(len(disks), 'disk')} of {_where([disk['path'] for disk in disks])}"
+        failgroups = list(dict.fromkeys(disk["failgroup"] for disk in disks))
+        if all(disk["failgroup"] == disk["name"] for disk in disks):
+            yield "one failure group a disk: each disk may fail alone"
+        else:
+            yield f"{counted(len(failgroups), 'failure group')}: {named(failgroups)}"
+    for name, kind, _ in groups:
+        if kind == "EXTERN":
+            yield f"group {name} has EXTERNAL redundancy: ASM keeps one copy, and the storage has to protect it"
