@@ -184,14 +184,14 @@ def test_what_was_kept_is_restored_as_it_was(kept_plan: IormPlan, held: IormPlan
             DirectiveName(name="spot"),
             "unset",
             "the plan has several directives for spot: SPOT role=primary, SPOT; nothing was sent",
-            "say which: db=SPOT role=primary, or db=SPOT role=none",
+            "name one: db=SPOT role=primary, or db=SPOT role=none",
         ),
         (
             "((name='my db',asmcluster=c1,share=5),(name='my db',type=profile,share=4))",
             DirectiveName(name="my db"),
             "set limit",
             "the plan has several directives for 'my db': 'my db' asmcluster=c1, 'my db' type=profile; nothing was sent",
-            "say which: db='my db' type=database asmcluster=c1, or db='my db' type=profile asmcluster=none",
+            "name one: db='my db' type=database asmcluster=c1, or db='my db' type=profile asmcluster=none",
         ),
         (
             "((name=gold,type=profile,share=5))",
