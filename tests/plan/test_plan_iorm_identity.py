@@ -144,7 +144,7 @@ def test_a_name_that_says_several_is_never_guessed(held: IormPlan, wanted: Direc
         plan = planned(verb, held, wanted)
     except RefusedError as error:
         assert all(directive.label in error.message for directive in said)
-        ways = error.hint.removeprefix("say which: ").split(", or ")
+        ways = error.hint.removeprefix("name one: ").split(", or ")
         assert len(ways) == len(said)
         for way, directive in zip(ways, said, strict=True):
             assert way.startswith(f"db={directive.shown_name}")
