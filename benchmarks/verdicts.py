@@ -14,6 +14,7 @@ strengths), periods of 4 and 4.3 runs, a drift, steps, heavy tails. Exit status 
 
 from __future__ import annotations
 
+import argparse
 import random
 import sys
 from collections.abc import Callable, Mapping
@@ -216,4 +217,6 @@ def main(quick: bool = False) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--quick" in sys.argv))
+    options = argparse.ArgumentParser(description="simulate experiments and count how often their verdicts are right")
+    options.add_argument("--quick", action="store_true", help="fewer experiments: two minutes in place of half an hour")
+    sys.exit(main(options.parse_args().quick))

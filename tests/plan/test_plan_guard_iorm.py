@@ -184,7 +184,7 @@ def test_catplan_ends_with_25_1(release: str, value: str, fits: bool) -> None:
     if fits:
         assert only(guard(text, fact))
         return
-    with pytest.raises(RefusedError, match=r"has no catPlan \(the last release with it is 25\.1\); nothing was sent"):
+    with pytest.raises(RefusedError, match=r"has no catPlan \(releases before 25\.1 have it\); nothing was sent"):
         guard(text, fact)
 
 

@@ -279,8 +279,8 @@ def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text:
         ended = [cell for cell, fact in facts.items() if fact.at_least(CATPLAN_UNTIL)]
         if ended:
             raise RefusedError(
-                f"{text}: {fold(ended)}: release {facts[ended[0]].release} has no catPlan (the last release "
-                f"with it is {CATPLAN_UNTIL}); nothing was sent",
+                f"{text}: {fold(ended)}: release {facts[ended[0]].release} has no catPlan (releases before {CATPLAN_UNTIL} "
+                "have it); nothing was sent",
                 hint="use dbPlan and clusterPlan, for databases and clusters",
             )
     for name in ("dbplan", "clusterplan"):
