@@ -266,9 +266,11 @@ def test_programs_of_the_host_see_nothing_of_it(file: Path, home: Path) -> None:
         "LD_PRELOAD": "/no/such/library.so", "PYTHONPATH": "/of/the/user", "PYTHONHOME": "/of/the/user",
         "EXACELL_HOME": str(home / "own"),
     }  # fmt: skip
-    script = home / "script.exa"
-    script.write_text("list cell | env\n")
-    done = run(file, "demo", "run", str(script), env=env)
+    assert run(file, "emulator", "start", "t1", env=env).returncode == 0
+    try:
+        done = run(file, "-r", "t1", "-e", "list cell | env", env=env)
+    finally:
+        run(file, "emulator", "stop", "t1", env=env)
     assert done.returncode == 0, done.stderr
     seen = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     changed = {name for name in {*seen, *env} if seen.get(name) != env.get(name)}
