@@ -81,6 +81,7 @@ _OF_LIBRARIES = (
     "*.pxd",
     "*.h",
     "direct_url.json",
+    "RECORD",
 )
 _OWN = "zstandard==0.25.0"
 """What the tools' environment has for this module."""
@@ -289,7 +290,8 @@ def _closed(root: Path) -> None:
 def _compile(root: Path, number: str) -> None:
     """Compile all modules once and for all: nothing is written into the unpacked folder afterwards."""
     loader = [root / "lib/ld.so", "--library-path", root / "lib", "--argv0", root / "bin/python", root / "bin/python3"]
-    words = f"-S -m compileall -q -j 1 --invalidation-mode unchecked-hash -p exacell-program -s {root} lib/python{number}".split()
+    words = f"-B -S -m compileall -q -f -j 1 --invalidation-mode unchecked-hash -p exacell-program -s {root}".split()
+    words.append(f"lib/python{number}")
     _said(*loader, *words, cwd=root, env={**os.environ, "PYTHONHASHSEED": "0"})
 
 

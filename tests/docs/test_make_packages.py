@@ -100,3 +100,12 @@ def test_what_stays_missing_is_named(machine: Machine) -> None:
     )
     wanted = "openssh-server openssh-clients zsh fish dash mksh ksh busybox strace bubblewrap gcc"
     assert [call.split()[-1] for call in calls] == wanted.split()
+
+
+def test_what_dist_lacks_ends_it(machine: Machine) -> None:
+    """Where what make dist needs can't be installed, it is named, and make ends; where all is there, nothing is called."""
+    code, said, calls = calling(machine, "apt-get", 1).install("dist")
+    assert code == 1
+    assert "rpmbuild" in said
+    assert "the one file and the RPM are not built" in said
+    assert any("musl-tools" in call for call in calls)

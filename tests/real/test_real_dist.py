@@ -28,6 +28,9 @@ def test_the_source_is_all_of_the_commit(built: Path) -> None:
     )
     with tarfile.open(built / f"{NAME}.tar.gz") as archive:
         there = {member.name.removeprefix(f"{NAME}/") for member in archive}
+    there |= {
+        str(folder) for name in there for folder in Path(name).parents
+    }  # A link to a folder is that folder there.
     assert set(filter(None, listed.stdout.decode().split("\0"))) <= there
 
 
@@ -74,7 +77,7 @@ def test_the_rpm_lays_everything_where_it_belongs(built: Path, tmp_path: Path) -
         "--tmpfs",
         "/var/tmp",
     ]
-    inside += ["--ro-bind", str(tmp_path / "usr"), "/usr", "--", "/usr/bin/exacell"]
+    inside += ["--setenv", "HOME", "/tmp", "--ro-bind", str(tmp_path / "usr"), "/usr", "--", "/usr/bin/exacell"]
     done = subprocess.run(
         [*inside, "demo", "check", "recipe", "/usr/share/exacell/recipes/reset_cold.exa"],
         capture_output=True,

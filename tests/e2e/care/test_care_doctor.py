@@ -32,6 +32,7 @@ def test_a_rack_that_is_well(rack) -> None:
     rows = found(rack)
     assert not_ok(rows) == []
     checked = {(row["cell"], row["check"]) for row in rows}
+    assert (None, "releases") in checked
     for cell in (C1, C2, C3):
         assert {(cell, "login cellmonitor"), (cell, "login celladmin"), (cell, "ssh_config")} <= checked
     for number, node in enumerate(("exa1db01", "exa1db02"), 1):
