@@ -204,7 +204,7 @@ def _identity(path: str) -> str:
 
 
 def _replaced_voting_disks(asm: Asm, node: int, name: str) -> tuple[str, int]:
-    """Move the voting files to a disk group that has the failure groups for them, mounted here."""
+    """Move the voting files to a disk group that is mounted here and has enough failure groups for them."""
     group = asm.groups.get(name)
     fits = group is not None and len(group.voting_places) == group.redundancy.voting_files
     if group is None or not fits or node not in group.mounted or group.voting_files:
@@ -225,7 +225,7 @@ def _replaced_voting_disks(asm: Asm, node: int, name: str) -> tuple[str, int]:
 
 
 def olsnodes(asm: Asm, node: int, argv: Sequence[str]) -> Program:
-    """Return the running program: the nodes of the cluster, with ``-n -s -t -i`` numbered, active, unpinned, addressed."""
+    """Return the running program, which lists the cluster's nodes; ``-n -s -t -i`` add number, status, pinning and address."""
     letters = "".join(word.removeprefix("-") for word in argv if word.startswith("-"))
     if set(letters) - set("cilnst") or any(not word.startswith("-") for word in argv):
         yield Out("Usage: olsnodes [-n] [-i] [-s] [-t] [-l] [-c]\n", err=True)
