@@ -1,4 +1,4 @@
-"""What queries do with whole rows: join them, group them, combine results, order them and cut them off."""
+"""Operations of queries on whole rows: joining, grouping, combining results, ordering and limiting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.emulator.sql.scope import Compiled, Condition, Env, Join, Relation,
 from exacell.emulator.sql.values import Value
 
 _MOST_ROWS = 1_000_000
-"""Rows that a join may have; beyond that a query would stop everybody else on the rack."""
+"""The most rows of a join; a larger one would block the other sessions of the rack."""
 
 
 def joined_rows(
@@ -21,10 +21,10 @@ def joined_rows(
     condition: Condition | None,
     outer: Env | None,
 ) -> list[Env]:
-    """Return the rows of FROM and WHERE, numbered as ROWNUM counts them.
+    """Return the rows of FROM and WHERE, with their ROWNUM.
 
     Raises:
-        OraError: ORA-01652, they are more than a query may have.
+        OraError: ORA-01652 if a join has too many rows.
     """
     combined: list[tuple[Row, ...]] = [()]
     for number, (relation, join) in enumerate(zip(relations, joins, strict=True)):
@@ -60,7 +60,7 @@ def joined_rows(
 def rows_for(
     rows: Sequence[Row], join: Join, after: tuple[Row, ...], outer: Env | None
 ) -> Callable[[tuple[Row, ...]], Iterable[tuple[int, Row]]]:
-    """Return what gives the rows of a source, with their numbers, that may go with the rows before it."""
+    """Return a function that gives the rows of a source, with their numbers, that match the rows before it."""
     if (dependent := join.rows) is not None:
         return lambda left: list(enumerate(dependent(Env((*left, *after), outer))))
     numbered = list(enumerate(rows))
@@ -76,7 +76,7 @@ def rows_for(
 def grouped_rows(
     envs: Sequence[Env], keys: Sequence[Compiled], outer: Env | None, widths: Sequence[int], by_key: bool
 ) -> list[Env]:
-    """Return one row a group, with its members; without GROUP BY exactly one, even of nothing."""
+    """Return one row for each group, with its members; without GROUP BY always exactly one row, even if there are no members."""
     if not by_key:
         return [_group(envs, outer)] if envs else [Env(tuple((None,) * width for width in widths), outer, envs)]
     groups: dict[Row, list[Env]] = {}
@@ -93,11 +93,11 @@ def rolled_up(
     widths: Sequence[int],
     places: Callable[[tree.Expression], Sequence[tuple[int, int]]],
 ) -> list[Env]:
-    """Return one row a group of each grouping set; what a set does not group by is NULL there.
+    """Return one row for each group of each grouping set; keys outside a set are NULL in its rows.
 
     Args:
-        keys: all keys of the sets, and what gives their values.
-        places: gives the columns (source, place) that a key looks at.
+        keys: all keys of the sets, and the functions that compute them.
+        places: returns the columns (source, place) that a key reads.
     """
     found: list[Env] = []
     for chosen in sets:
@@ -116,7 +116,7 @@ def rolled_up(
 
 
 def _group(members: Sequence[Env], outer: Env | None) -> Env:
-    """Return the row that stands for a group: its first one, in a hierarchy with its place there."""
+    """Return the row that represents a group: its first row, with its place in the hierarchy if there is one."""
     first = members[0]
     env = Env(first.rows, outer, members)
     env.prior, env.level, env.leaf = first.prior, first.level, first.leaf
