@@ -218,7 +218,7 @@ class RackServers:
             options = self._options(name)
             for bound in (sockets[name], *([more[name]] if name in more else [])):
                 self._acceptors[name].append(await asyncssh.listen(sock=bound, options=options))
-                # Connections inherit it: without it, an ended connection of this run blocks the port for the next run for a minute.
+                # Connections inherit it: without it, an ended connection of this run blocks the port for a minute.
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.offer_keys()
 

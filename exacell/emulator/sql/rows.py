@@ -124,7 +124,7 @@ def _group(members: Sequence[Env], outer: Env | None) -> Env:
 
 
 def combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
-    """Return what UNION, UNION ALL, MINUS or INTERSECT make of two results."""
+    """Return the result of UNION, UNION ALL, MINUS or INTERSECT on two results."""
     if operator == "UNION ALL":
         return [*left, *right]
     if operator == "UNION":
@@ -134,10 +134,10 @@ def combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Ro
 
 
 def position_of(expression: tree.Expression, columns: Sequence[ResultColumn]) -> int:
-    """Return which column an ORDER BY term of a set operation means.
+    """Return the index of the column that an ORDER BY term of a set operation means.
 
     Raises:
-        OraError: ORA-01785 or ORA-00904, it means none of them.
+        OraError: ORA-01785 or ORA-00904 if it means none of them.
     """
     if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
         if 1 <= expression.value <= len(columns):
@@ -152,14 +152,14 @@ def position_of(expression: tree.Expression, columns: Sequence[ResultColumn]) ->
 
 
 def cut(rows: list[Row], query: tree.Query) -> list[Row]:
-    """Return the rows that OFFSET and FETCH FIRST leave."""
+    """Return the rows that remain after OFFSET and FETCH FIRST."""
     limit = query.limit if query.limit is None or not query.percent else -(-len(rows) * query.limit // 100)
     end = None if limit is None else query.offset + limit
     return rows[query.offset : end]
 
 
 def ordered(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[tree.Order]) -> list[Row]:
-    """Return rows in the order of ORDER BY, by their keys."""
+    """Return rows sorted by their keys, as ORDER BY asks."""
     if not orders:
         return rows
 
