@@ -1,7 +1,7 @@
 """LIST ACTIVEREQUEST: the requests that smart scans have open on a cell while a load that scans runs.
 
 Each session of a scan has one request, as EXW_SIO_SESSIONS_CURRENT counts them. Which kinds of requests, reasons and states
-there are: Oracle SAGUG, describe-activerequest. Which of them a request has at a moment is ours.
+there are: Oracle SAGUG, describe-activerequest. Which of them a request shows at a given moment is made up.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from exacell.emulator.values import Row
 from exacell.emulator.workload import Load
 
 MOST = 128
-"""Requests of one load that a cell shows at most: a session has one."""
+"""The most requests of one load that a cell shows; each session has one request."""
 
 _STATES = ("Accessing Disk", "Computing Result", "Network Send", "Queued for Predicate Disk")
 _STEP_S = 5.0
-"""Rack seconds after which the requests of a scan are others."""
+"""Rack seconds after which a scan has other requests."""
 _FIRST_SESSION, _FIRST_FILE = 100, 256
 _MOST_FILES = 12
 _SQL_ID = "0123456789abcdfghjkmnpqrstuvwxyz"
 
 
 def active_request_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST ACTIVEREQUEST, none while no load scans."""
+    """Return the rows of LIST ACTIVEREQUEST; an empty list while no load scans."""
     return [row for load in place.rack.running_loads() for row in _requests(place, load)]
 
 
@@ -40,7 +40,7 @@ def _requests(place: Place, load: Load) -> Iterator[Row]:
     rack, cell = place.rack, place.cell
     up = sum(other.cellsrv_up for other in rack.cells.values())
     asked_mb = load.redo * MINUTE * PROFILES[load.profile].scanned_mb * min(2, up) / up
-    # Files of data lie where grid disks are cached: not on those of RECO.
+    # Data files are on the cached grid disks, not on those of RECO.
     disks = [d for d in cell.grid_disks.values() if d.caching_policy == "default" and d.status == "active"]
     if not disks or not asked_mb:
         return

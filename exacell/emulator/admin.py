@@ -23,11 +23,11 @@ class AdminStatement:
 
     Attributes:
         names: None for ALL, empty when the object takes no name.
-        media: the media word behind ALL.
+        media: the media word after ALL.
         words: the action in upper case, ``("DROP", "FOR", "REPLACEMENT")``; empty when ``values`` are set.
-        options: words that stand alone, FORCE or NOWAIT, and ERASE with its value.
+        options: FORCE or NOWAIT, and ERASE with its value.
         values: attributes by lower-case name, in their order.
-        tuples: what ``CREATE CELLDISK ((name=…, lun=…), …)`` has in its parentheses: the attributes of each object.
+        tuples: the attributes of each object in ``CREATE CELLDISK ((name=…, lun=…), …)``.
     """
 
     verb: str
@@ -42,20 +42,20 @@ class AdminStatement:
 
     @property
     def title(self) -> str:
-        """Verb and object."""
+        """Return the verb and the object, as ``ALTER LUN``."""
         return f"{self.verb} {self.object_name}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """Which parts a statement has.
+    """Which parts a statement may or must have.
 
     Attributes:
         names: ``one``, ``several``, ``many`` (or ALL), ``optional`` (one, ALL or none), or empty.
         media: media words that may follow ALL.
-        actions: the word sequences of which one may stand.
-        values: attributes may be set; they must when there is no action.
-        filters: WHERE may stand.
+        actions: word sequences; the statement may have one of them.
+        values: attributes may be set; without an action they must be set.
+        filters: WHERE is allowed.
         options: words that may follow.
     """
 
@@ -124,10 +124,10 @@ FORMS: Mapping[tuple[str, str], Form] = MappingProxyType(
 
 
 def parse_admin(stream: TokenStream, verb: str, owner: ObjectType, release: Release) -> AdminStatement:
-    """Return the statement behind its verb and object.
+    """Parse the rest of an administrative statement, after its verb and object, and return it.
 
     Raises:
-        CellError: it has not the form that the table says.
+        CellError: the statement does not have the form that the table gives.
     """
     form = FORMS[verb, owner.name]
     names: tuple[str, ...] | None = ()
@@ -208,7 +208,7 @@ def _values_at(stream: TokenStream, stop: tuple[str, ...]) -> dict[str, str]:
 
 
 def _tuples_at(stream: TokenStream) -> tuple[Mapping[str, str], ...]:
-    """Take ``((name=value[, attribute=value]…)[, (…)]…)``."""
+    """Parse ``((name=value[, attribute=value]…)[, (…)]…)`` and return the attributes of each pair of parentheses."""
     stream.expect_symbol("(")
     found: list[Mapping[str, str]] = []
     while True:
@@ -246,7 +246,7 @@ def _options_at(stream: TokenStream, form: Form) -> dict[str, str]:
 
 
 def parse_calibrate(stream: TokenStream) -> AdminStatement:
-    """Return the CALIBRATE statement behind its verb."""
+    """Parse the rest of a CALIBRATE statement, after its verb, and return it."""
     media = stream.accept_word("HARDDISK", "FLASHDISK")
     names: list[str] = []
     while media is None and stream.peek().is_value and not stream.peek().is_word("FORCE"):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(kw_only=True)
 class Threshold:
-    """Limits on a metric, ``CL_FSUT./`` for one object or ``CD_IO_UTIL`` for all.
+    """Limits on a metric: ``CL_FSUT./`` for one object or ``CD_IO_UTIL`` for all objects.
 
     Attributes:
-        occurrences: collections in a row that must cross it before it alerts.
+        occurrences: collections in a row that must cross the limit before an alert begins.
         observation: collections whose values are averaged before they are compared.
         recent: the last ``observation`` values by object, oldest first.
         states: normal, warning or critical by object; ``streaks``: collections in a row that crossed it.
@@ -33,8 +33,8 @@ class Alert:
 
     Attributes:
         end_time: None while the sequence is open.
-        value: of the metric; None for an alert that is about no metric.
-        description: empty when its message is all that describes it.
+        value: the metric's value; None for an alert that is not about a metric.
+        description: empty when the message alone describes the alert.
     """
 
     name: str
@@ -53,5 +53,5 @@ class Alert:
 
     @property
     def stateless(self) -> bool:
-        """Whether it stands alone, as an incident does, and never clears."""
+        """Return whether the alert stands alone, as an incident does, and never clears."""
         return "_" not in self.name

@@ -1,8 +1,8 @@
 """Thresholds on metrics, and the alerts that they raise.
 
-A threshold is looked at with every collection. When a metric has crossed it often enough, a stateful alert begins: its
-members are ``3_1`` when it begins, ``3_2`` when its severity changes, and the last one, of severity clear, when the
-metric is back. Source: reference cellcli.md 2.3; Oracle SAGUG, create-threshold and alerts. The sentences are ours.
+Thresholds are compared with the metrics of every collection. When a metric has crossed it often enough, a stateful alert begins:
+its members are ``3_1`` when it begins, ``3_2`` when its severity changes, and the last one, of severity clear, when the
+metric is back. Source: reference cellcli.md 2.3; Oracle SAGUG, create-threshold and alerts. The texts of the alerts are made up.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, 
 
 SEVERITIES = ("normal", "warning", "critical")
 MAX_ALERTS = 1000
-"""Alerts that a cell keeps; the oldest go first."""
+"""The most alerts that a cell keeps; the oldest are dropped first."""
 
 
 def metric_and_object(name: str) -> tuple[str, str]:
-    """Return the metric and the object of a threshold's name, ``CL_FSUT./``; the object is empty for all objects."""
+    """Split a threshold's name such as ``CL_FSUT./`` into metric and object; the object is empty if it is for all objects."""
     metric, _, owner = name.partition(".")
     return metric.upper(), owner
 
@@ -47,7 +47,7 @@ def alert_state(cell: Cell, metric: str, owner: str) -> str:
 
 
 def watch(rack: Rack, cell: Cell, moment: float) -> None:
-    """Look at all thresholds of a cell with the collection of ``moment``, and begin, change or clear alerts."""
+    """Compare all thresholds of a cell with the collection of ``moment``; begin, change or clear alerts."""
     reader = rack.reader(cell)
     for name, threshold in cell.thresholds.items():
         metric, owner = metric_and_object(name)
@@ -122,7 +122,7 @@ def _action(definition: MetricDefinition, *, clear: bool) -> str:
 
 
 def clear_all(cell: Cell, threshold: Threshold) -> None:
-    """Forget what a threshold has seen; its open alerts stay as they are, and no longer change."""
+    """Forget the values that a threshold has seen; its open alerts stay as they are and no longer change."""
     threshold.states.clear()
     threshold.streaks.clear()
     threshold.recent.clear()

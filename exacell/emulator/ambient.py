@@ -1,4 +1,4 @@
-"""What a cell's processors, memory, fans and power do: steady with some noise, and more under load."""
+"""The gauges of a cell's processors, memory, fans and power: steady with some noise, and higher under load."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NOISE: Mapping[str, tuple[float, float, int]] = {
     "N_NIC_KB_RCV_SEC": (2.1, 0.6, 3),
     "N_NIC_KB_TRANS_SEC": (3.4, 0.8, 3),
 }
-"""Value, how far it strays, decimals."""
+"""Per metric: value, how far it varies, decimals."""
 
 
 def noise(key: str) -> float:
-    """Return a number from -1 to 1 that depends on nothing but ``key``."""
+    """Return a number from -1 to 1 that depends only on ``key``."""
     return zlib.crc32(key.encode()) / 0x7FFFFFFF - 1.0
 
 
@@ -62,7 +62,7 @@ def ambient(
 
 
 def _processor_shares(key: str, busy: float) -> dict[str, float]:
-    """Return what of the processors' time goes where, in percent; ``busy`` is what I/O takes."""
+    """Return how the processors' time is divided, in percent by metric name; ``busy`` is the percentage that I/O takes."""
     server = round(1.2 + 0.4 * noise(f"{key}|server") + busy, 1)
     management = round(0.3 + 0.1 * noise(f"{key}|management"), 1)
     system = round(0.6 + 0.2 * noise(f"{key}|system"), 1)
@@ -86,7 +86,7 @@ def _processor_shares(key: str, busy: float) -> dict[str, float]:
 
 
 def _memory(key: str, memory_gb: int) -> dict[str, float]:
-    """Return who has how much of the memory: in percent (UT, PCT), MB (OS_MEM), KB (OS_SWAP) and GB (EXW_CELLMEM)."""
+    """Return how the memory is divided, by metric name: in percent (UT, PCT), MB (OS_MEM), KB (OS_SWAP) and GB (EXW_CELLMEM)."""
     used_mb = memory_gb * 1024 * 0.41 + 40 * noise(f"{key}|memory")
     memory_mb = memory_gb * 1024.0
     swap_kb = 2_097_148.0

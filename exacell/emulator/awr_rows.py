@@ -1,7 +1,7 @@
-"""The rows of the views of the workload repository: snapshots that were taken, and what had been counted then.
+"""The rows of the views of the workload repository: the snapshots, and the counters at the time of each.
 
-Source: reference asm.md section 12; Oracle Database Reference, DBA_HIST_SNAPSHOT and its neighbours. Simplified: only what
-DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT takes is there, none is taken by the hour.
+Source: reference asm.md section 12; Oracle Database Reference, DBA_HIST_SNAPSHOT and its neighbours. Simplified: the only
+snapshots are those of DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT; there are no hourly ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from exacell.emulator.sql.values import Value, from_epoch
 
 
 def take_snapshot(instance: Instance, database: Database) -> int:
-    """Take a snapshot of what a database has counted, and return its number."""
+    """Take a snapshot of a database's counters and return its number."""
     number = database.snapshots[-1].number + 1 if database.snapshots else 1
     asm = instance.asm
     counted = {name: int(value) for name, value in asm.statistics(database).items()}
@@ -39,7 +39,7 @@ def _of_each_instance(instance: Instance) -> Iterator[tuple[AwrSnapshot, Databas
 
 
 def snapshots(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of DBA_HIST_SNAPSHOT, one an instance: an interval begins where the one before ends."""
+    """Yield the rows of DBA_HIST_SNAPSHOT, one for each instance; an interval begins where the one before ends."""
     for snapshot, database, _, key in _of_each_instance(instance):
         before = [s.taken for s in database.snapshots if s.number < snapshot.number]
         yield {

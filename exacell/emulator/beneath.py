@@ -1,8 +1,8 @@
-"""Files of an emulated host as the rack's own process opens them: by the host's paths, and never outside of its directories.
+"""Opens files of an emulated host for the rack's own process: by the host's paths, and never outside the host's directories.
 
-What lies in a host's directories is its shells' to write, links and all, while we look. So each step of a path is taken from
-the directory that the step before has opened, links are read and followed here, ``..`` ends at the host's root, and what
-was found is held open until it has been used.
+Shells of the host may write in its directories, even links, while we read them. So each step of a path starts from the
+directory that the step before has opened, links are read and followed here, ``..`` ends at the host's root, and what was
+found stays open until it has been used.
 
 Source: path_resolution(7), openat(2) on O_PATH and O_NOFOLLOW, proc(5) on /proc/self/fd.
 """
@@ -24,17 +24,17 @@ _LINKS = 40
 
 
 class Files(Protocol):
-    """Files as a program names them."""
+    """Opens files by the names that a program uses."""
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Return the descriptor of a file, made when ``flags`` say so.
+        """Open a file and return its descriptor; the file is created if ``flags`` say so.
 
         Raises:
-            OSError: there is none, or it can't be had.
+            OSError: the file does not exist or can't be opened.
         """
 
     def make_directory(self, name: str) -> None:
-        """Make a directory for its owner alone, unless it is there.
+        """Make a directory that only its owner may use, unless it exists.
 
         Raises:
             OSError: it can't be made.
@@ -43,7 +43,7 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a path leads.
+    """The place to which a path leads.
 
     Attributes:
         directory: descriptor of the directory that holds it.
@@ -59,12 +59,12 @@ class Spot:
 
     @property
     def entry(self) -> str:
-        """A path by which this process names the entry: for what does not follow links."""
+        """Return a path that this process can use for the entry itself, without following a link."""
         return f"/proc/self/fd/{self.directory}/{self.name}"
 
     @property
     def target(self) -> str:
-        """A path by which this process reaches what is there, whatever has taken its place since.
+        """Return a path that this process can use for the object found, even if another has taken its name since.
 
         Raises:
             FileNotFoundError: nothing is there.
@@ -74,10 +74,10 @@ class Spot:
         return f"/proc/self/fd/{self.found}"
 
     def refuse_at_top(self) -> None:
-        """Let nobody add to the host's root directory or take from it.
+        """Raise PermissionError if the spot is directly below the host's root: nothing is added to or removed from the root.
 
         Raises:
-            PermissionError: the spot is there.
+            PermissionError: the spot is an entry of the root directory.
         """
         if self.path.count("/") == 1:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), self.path)
@@ -85,10 +85,10 @@ class Spot:
 
 @contextmanager
 def spot(root: Path, path: str, *, follow: bool = True) -> Iterator[Spot]:
-    """Yield where an absolute path leads on the host whose directories lie in ``root``.
+    """Yield the spot to which an absolute path leads on the host whose directories lie in ``root``.
 
     Args:
-        follow: a link at its end is followed too.
+        follow: also follow a link at the end of the path.
 
     Raises:
         OSError: a directory on the way is missing or can't be entered, or links lead in a circle.
@@ -145,10 +145,10 @@ def _parts(path: str) -> list[str]:
 
 
 def open_at(at: Spot, flags: int, mode: int = 0o666) -> int:
-    """Return the descriptor of the regular file at a spot, made there when ``flags`` say so.
+    """Open the regular file at a spot and return its descriptor; the file is created if ``flags`` say so.
 
     Raises:
-        OSError: it is not there, there already, or no regular file: who opens a FIFO waits.
+        OSError: it is missing, exists already, or is not a regular file (opening a FIFO would wait).
     """
     if at.found is None or flags & os.O_EXCL:
         if not flags & os.O_CREAT:
@@ -166,7 +166,7 @@ def open_at(at: Spot, flags: int, mode: int = 0o666) -> int:
 
 @dataclass(frozen=True)
 class HostFiles:
-    """The files of an emulated host, for a program that runs there.
+    """Opens files of an emulated host, for a program that runs on the host.
 
     Attributes:
         root: where the host's directories lie.
@@ -177,7 +177,7 @@ class HostFiles:
     cwd: str
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Return the descriptor of a regular file of the host."""
+        """Open a regular file of the host and return its descriptor."""
         with spot(self.root, posixpath.join(self.cwd, name)) as at:
             return open_at(at, flags, mode)
 
@@ -191,7 +191,7 @@ class HostFiles:
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """The files of whoever calls a program from outside: his own.
+    """Opens files of this machine, for a program that is called from outside the rack.
 
     Attributes:
         cwd: where relative names start.
@@ -200,7 +200,7 @@ class OwnFiles:
     cwd: str
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """Return the descriptor of a file of this machine."""
+        """Open a file of this machine and return its descriptor."""
         return os.open(os.path.join(self.cwd, name), flags | os.O_CLOEXEC, mode)
 
     def make_directory(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Counts what a database's reads and writes of data do on a cell: in its flash cache, on its flash and behind it."""
+"""Counts the effects of a database's reads and writes on a cell: in its flash cache, on its flash and on the disks behind it."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 _BLOCK = 8 * KIB
 
 _THROTTLED_SHARE = 0.02
-"""Share of requests that pass an overloaded cache by."""
+"""Share of the requests that bypass an overloaded cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What is said of a database's reads.
+    """What is known in advance of a database's reads.
 
     Attributes:
-        kept, none: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
-            serves reads, but nothing of it comes in.
-        truth: how many reads a cache of some size serves; None: more the warmer it is.
+        kept, none: the shares of the data that have CELL_FLASH_CACHE KEEP and NONE. Data with NONE that is in the cache already
+            still serves reads, but no more of it comes in.
+        truth: a planted effect that gives the share of reads that the cache serves; None: the share grows as the cache warms.
     """
 
     kept: float = 0.0
@@ -73,10 +73,10 @@ def data_io(
     Reads hit more often the warmer the cache is; misses fill it. Writes dirty lines in write-back mode only.
 
     Args:
-        told: what clauses and planted effects make of the reads.
+        told: the clauses and planted effects that change the reads.
 
     Returns:
-        What comes into the cache, for :func:`cache_fill.fill`.
+        The bytes that come into the cache, for :func:`cache_fill.fill`.
     """
     reads, writes = round(redo * profile.reads), round(redo * profile.writes)
     network(counters, sent_kb=reads * _BLOCK // KIB, received_kb=writes * _BLOCK // KIB)
@@ -119,7 +119,7 @@ def data_io(
 def table_io(
     rng: random.Random, cell: Cell, counters: Counters, database: str, reads: TableReads, *, around: Around
 ) -> None:
-    """Count what sessions have read of single tables on a cell; their blocks are in its cache already."""
+    """Count the reads of single tables by sessions on a cell; the tables' blocks are in its cache already."""
     cache, back = cell.flash_cache, backing(cell)
     network(counters, sent_kb=(reads.hits + reads.misses + reads.skipped) * _BLOCK // KIB, received_kb=0)
     if cache is None:
@@ -145,7 +145,7 @@ def table_io(
 def _count_past_cache(
     rng: random.Random, counters: Counters, database: str, back: str, *, reads: int, writes: int
 ) -> None:
-    """Count reads and writes of blocks where nothing is cached."""
+    """Count reads and writes of blocks that bypass the cache or have none."""
     add(
         counters,
         FC_IO_RQ_R_SKIP=reads,
@@ -159,14 +159,14 @@ def _count_past_cache(
 
 @dataclass(frozen=True, kw_only=True)
 class _Blocks:
-    """Where a minute's reads and writes of blocks went, in requests.
+    """How a minute's reads and writes of blocks were served, in requests.
 
     Attributes:
-        hits, misses: reads that the cache served, and those that it did not and took in.
-        skipped: reads that went past it, throttled ones included.
+        hits, misses: reads that the cache served, and reads that it did not serve but whose data it took in.
+        skipped: reads that bypassed it, throttled ones included.
         writes: writes that it took: to lines it had (``overwrites``) and to new ones (``first``).
-        throttled_reads, throttled_writes: what went past it because its flash had more to do than it can.
-        kept_hits, kept_misses: of hits and misses those of data with KEEP.
+        throttled_reads, throttled_writes: requests that bypassed it because its flash was overloaded.
+        kept_hits, kept_misses: the hits and misses that were on data with KEEP.
     """
 
     hits: int
@@ -194,11 +194,11 @@ def _shared_out(
     clauses: tuple[float, float],
     minutes: float,
 ) -> _Blocks:
-    """Draw what the cache makes of a minute's reads and writes.
+    """Draw how the cache serves a minute's reads and writes.
 
     Args:
-        shares: of the reads that it serves.
-        clauses: which share of the data has KEEP, and which NONE.
+        shares: the shares of the reads that it serves.
+        clauses: the shares of the data that have KEEP and NONE.
     """
     kept, none = clauses
     of_keep = binomial(rng, reads, kept) if kept else 0
@@ -226,7 +226,7 @@ def _shared_out(
 
 
 def _count_cached(counters: Counters, database: str, blocks: _Blocks) -> None:
-    """Count what the flash cache says of a minute's reads and writes: requests and megabytes of each kind."""
+    """Add a minute's reads and writes to the flash cache's counters: requests and megabytes of each kind."""
     requests = {
         "R": blocks.hits,
         "R_MISS": blocks.misses,
@@ -253,7 +253,7 @@ def _count_cached(counters: Counters, database: str, blocks: _Blocks) -> None:
 
 
 def _move_blocks(rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks) -> None:
-    """Count what flash and the medium below it do for a minute's reads and writes."""
+    """Count the I/O that flash and the medium below it do for a minute's reads and writes."""
     back = backing(cell)
     medium_io(rng, counters, database, FLASH, READ, SMALL, blocks.hits)
     if blocks.kept_hits or blocks.kept_misses:
@@ -270,7 +270,7 @@ def _move_blocks(rng: random.Random, cell: Cell, counters: Counters, database: s
 
 
 def _overloaded(cell: Cell, reads: float, writes: float) -> float:
-    """Return the share of a minute's requests that pass the cache by because its flash has more to do than it can."""
+    """Return the share of a minute's requests that bypass the cache because its flash is overloaded."""
     disks = len(cell.flash_disks())
     demand_us = reads * LATENCY_US[FLASH, READ, SMALL] + writes * LATENCY_US[FLASH, WRITE, SMALL]
     return _THROTTLED_SHARE if demand_us > disks * MINUTE * 1e6 else 0.0

@@ -1,4 +1,4 @@
-"""Makes the cells of a new rack: hardware by the model, and a deployment as a DBA finds it after some weeks of use."""
+"""Makes the cells of a new rack: hardware of the model, and a deployment that has been in use for some weeks."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from exacell.emulator.workload import redo_writes
 DAY = 86400.0
 DEPLOYED_DAYS, BOOTED_DAYS = 40, 12
 DISK_PREFIX = {DiskType.HARD: "CD", DiskType.FLASH: "FD", DiskType.CAPACITY: "FD", DiskType.PMEM: "PM"}
-"""First part of the names of cell disks. Source: reference cellcli.md 6.9."""
+"""First part of a cell disk's name, by medium. Source: reference cellcli.md 6.9."""
 
 _REDO_BEFORE = 1_800_000
-"""Redo writes of a database that a new rack's cell has seen since CELLSRV started."""
+"""Redo writes of a database on a new rack's cell since CELLSRV started."""
 
 
 def new_id(cell: Cell, seed: int) -> str:
-    """Return the GUID of the next object of a cell; the same for the same history."""
+    """Return the GUID of the next object of a cell; cells with the same history get the same GUIDs."""
     cell.created += 1
     return guid(f"{seed}|{cell.host}|{cell.created}")
 
 
 def guid(text: str) -> str:
-    """Return a GUID made from ``text``."""
+    """Return a GUID that is derived from ``text``."""
     return str(uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16]))
 
 
@@ -56,7 +56,7 @@ def build_cell(
     release: Release,
     history: MetricStore,
 ) -> tuple[Cell, CellMetrics, dict[str, dict[str, float]]]:
-    """Return the n-th cell of a new rack, its counters, and what of them each database has caused."""
+    """Return the n-th cell of a new rack, its counters, and each database's part of them."""
     host, seed = f"exa1cel{number:02d}", spec.seed
     rng = random.Random(f"{seed}|build|{host}")
     deployed = now - DEPLOYED_DAYS * DAY + number * 97
@@ -100,7 +100,7 @@ def build_cell(
 
 
 def _add_flash_log_and_cache(cell: Cell, model: HardwareModel, deployed: float, seed: int) -> None:
-    """Create flash log and flash cache on all flash disks, as the deployment does it."""
+    """Create flash log and flash cache on all flash disks, as the deployment does."""
     disks = [disk.name for disk in cell.flash_disks()]
     cell.flash_log = FlashLog(
         name=f"{cell.host}_FLASHLOG",
@@ -119,7 +119,7 @@ def _add_flash_log_and_cache(cell: Cell, model: HardwareModel, deployed: float, 
 def _run_before(
     cell: Cell, metrics: CellMetrics, databases: Sequence[str], rng: random.Random, now: float
 ) -> dict[str, dict[str, float]]:
-    """Count what the databases did since the cell was started, and return it: database → counter → how much."""
+    """Count the databases' work since the cell started, and return it as database → counter → amount."""
     caused: dict[str, dict[str, float]] = {}
     days = Around(moment=now, minutes=BOOTED_DAYS * 24 * 60)
     for database in databases:
@@ -204,16 +204,16 @@ def _add_pmem_cache(
 
 
 def _cache_bytes(cell: Cell, model: HardwareModel, disk: str) -> int:
-    """Return the cache's part of a flash disk on delivery: all that is free, or the model's share of it."""
+    """Return the bytes of a flash disk that the cache has on delivery: all free space, or the model's share of it."""
     percent = model.cache.share_percent
     free = cell.free_space(disk)
     return free if percent == 100 else round_down(cell.cell_disks[disk].size_bytes * percent // 100)
 
 
 def _db_plan(databases: Sequence[str], release: Release) -> tuple[Directive, ...]:
-    """Return the plan of a new rack: the first database favoured and limited, the second not cached, DEFAULT.
+    """Return the IORM plan of a new rack: the first database is preferred and limited, the second is not cached; a DEFAULT.
 
-    Releases that know no shares have no plan.
+    The plan is empty for releases that know no shares.
     """
     if release < SHARES_SINCE:
         return ()
@@ -223,7 +223,7 @@ def _db_plan(databases: Sequence[str], release: Release) -> tuple[Directive, ...
 
 
 def _fill_cache(cell: Cell, model: HardwareModel, rng: random.Random) -> None:
-    """Make the cache as full and as dirty as the model's data says, unevenly over its disks."""
+    """Fill the cache and make it dirty as far as the model's data say, unevenly over its disks."""
     cache = cell.flash_cache
     if cache is None:
         return

@@ -1,8 +1,8 @@
-"""What a flash cache does besides serving small reads and writes: it replaces lines, keeps its metadata, takes in large
-writes, keeps columns of what is scanned, and reads what another mirror would have served.
+"""What a flash cache does besides serving small reads and writes: it replaces lines, writes metadata, absorbs large writes,
+keeps columns of scanned data, and serves reads in place of another mirror.
 
-Counters begin with ``FC_`` so that they start anew with the cache's; those with a ``|`` become metrics in
-:mod:`exacell.emulator.metric_bases`. The shares are ours: public sources name what is counted, not how much of it there is.
+Counters begin with ``FC_`` so that they are reset together with the cache's; those with a ``|`` become metrics in
+:mod:`exacell.emulator.metric_bases`. The shares are made up: public sources name what is counted, but no amounts.
 Source: reference cellcli.md 4.2; Oracle SAGUG, monitoring-flash-cache.
 """
 
@@ -18,34 +18,37 @@ from exacell.emulator.models import Cell
 _BLOCK_MB = 8 * KIB / MIB
 
 _FULL_SHARE = 0.97
-"""Of what a cache holds at the most: above this, what comes in takes the place of something else."""
+"""Share of a cache's capacity above which new lines replace old ones."""
 
 _FAILED_SMALL, _FAILED_LARGE = 0.002, 0.2
-"""Shares of replacements that find no line which may go; scans must not push out what small reads need."""
+"""Shares of replacements that find no line to replace; scans must not replace what small reads need."""
 
 _LINES_A_METADATA_WRITE, _METADATA_MB = 64, 4 * KIB / MIB
 
 _COLUMNAR_SHARE, _READ_SHARE, _COLUMNS_SHARE = 0.5, 0.8, 0.35
-"""Of what scans read from the cache, what could come from columns; of that, what does; of that, what has to be read."""
+"""Shares: of the scanned bytes in the cache, those that columns could serve; of these, those that columns do serve; and of these,
+the bytes that must be read.
+"""
 
 LARGE_WRITES = ("TEMPSPILL", "DATATEMP", "WRITEONLY")
-"""What large writes are: spills of work areas, other temporary data, and data that is written but not read."""
+"""Kinds of large writes: spills of work areas, other temporary data, and data that is written but not read."""
 
 ABSORBED, REJECTED = "FC_LW|ABSORBED", "FC_LW|REJECTED"
-"""Counters of large writes, in requests of a megabyte: those into the cache, and those past it. A tenth of the latter
-makes files, which the cells do by themselves."""
+"""Counters of large writes, in requests of a megabyte: those that the cache took, and those that bypassed it. A tenth of the
+latter is the cells' own work of creating files.
+"""
 
 FOR_LARGE_WRITES = "FC_DKWR|LWDSYNC"
-"""Counter of megabytes that the disk writer has written to make place for large writes."""
+"""Counter of megabytes that the disk writer has written to make room for large writes."""
 
 _KINDS = dict(zip(LARGE_WRITES, (0.5, 0.2, 0.3), strict=True))
 _ABSORBED_SHARE = 0.7
 _FOR_AGEING_SHARE = 0.25
-"""Of large writes of data that nobody reads, what is kept because of its age."""
+"""Share of the large writes of unread data that is kept because of its age."""
 
 
 def replace_lines(cell: Cell, counters: Counters, *, small: int, large: int, kept: float) -> None:
-    """Count the replacements that lines for ``small`` and ``large`` requests need in a full cache, and metadata writes.
+    """Count the replacements that ``small`` and ``large`` requests need in a full cache, and the metadata writes.
 
     Args:
         kept: share of the data that has CELL_FLASH_CACHE KEEP; only such data pushes such data out.
@@ -64,9 +67,9 @@ def replace_lines(cell: Cell, counters: Counters, *, small: int, large: int, kep
 
 
 def read_columns(counters: Counters, *, flash_mb: int, populated_mb: int, kept: float) -> None:
-    """Count what a scan of ``flash_mb`` megabytes in the cache reads of columns instead, and what becomes columns.
+    """Count the columns that a scan of ``flash_mb`` cached megabytes reads instead of rows, and the data turned into columns.
 
-    Keeps FC_COL_IO_BY_R + FC_COL_IO_BY_SAVED at most FC_COL_IO_BY_R_ELIGIBLE.
+    FC_COL_IO_BY_R + FC_COL_IO_BY_SAVED stays at most FC_COL_IO_BY_R_ELIGIBLE.
     """
     eligible = int(flash_mb * _COLUMNAR_SHARE)
     served = int(eligible * _READ_SHARE)
@@ -87,9 +90,9 @@ def read_columns(counters: Counters, *, flash_mb: int, populated_mb: int, kept: 
 
 
 def absorb(rng: random.Random, counters: Counters, database: str, large: int, kept: float) -> int:
-    """Count ``large`` writes of a megabyte each that a write-back cache is asked to take; return how many it does.
+    """Count ``large`` writes of one megabyte that a write-back cache is asked to take; return how many it takes.
 
-    What it takes is written to flash, as first writes of lines. The rest is :func:`pass_by`'s.
+    Those that it takes are written to flash, as first writes of lines. Count the rest with :func:`pass_by`.
     """
     taken = int(large * _ABSORBED_SHARE)
     counts = {kind: int(taken * share) for kind, share in _KINDS.items()}
@@ -111,7 +114,7 @@ def absorb(rng: random.Random, counters: Counters, database: str, large: int, ke
 
 
 def pass_by(rng: random.Random, counters: Counters, database: str, back: str, large: int) -> None:
-    """Count large writes of a megabyte each that go to the disks, past the cache."""
+    """Count large writes of one megabyte that bypass the cache and go to the disks."""
     _add(
         counters,
         **{REJECTED: large},
@@ -126,17 +129,17 @@ def pass_by(rng: random.Random, counters: Counters, database: str, back: str, la
 
 
 def written_for(counters: Counters, size_bytes: int, *, large_share: float) -> None:
-    """Count why the disk writer has written ``size_bytes``: because of large writes, or to bring disks up to date.
+    """Count the reason for which the disk writer wrote ``size_bytes``: large writes, or bringing disks up to date.
 
     Args:
-        large_share: share of large writes in what had to make place.
+        large_share: share of large writes in the data for which room was made.
     """
     megabytes = size_bytes / MIB
     _add(counters, **{FOR_LARGE_WRITES: megabytes * large_share})
 
 
 def other_mirrors(rng: random.Random, counters: Counters, *, hits: int, misses: int, share: float) -> None:
-    """Count the part of a database's reads that come here because the cell of their primary mirror is away."""
+    """Count the part of a database's reads that this cell serves because the cell of their primary mirror is offline."""
     if not share:
         return
     served, missed = (round(count * share * rng.uniform(0.97, 1.03)) for count in (hits, misses))
@@ -150,7 +153,7 @@ def other_mirrors(rng: random.Random, counters: Counters, *, hits: int, misses: 
 
 
 def for_partners(rng: random.Random, counters: Counters, *, reads: int, hit_share: float, share: float) -> None:
-    """Count the reads that partner cells send on because a part of their own flash cache is broken."""
+    """Count the reads that partner cells forward because a part of their own flash cache is broken."""
     if not share:
         return
     asked = round(reads * share * rng.uniform(0.97, 1.03))

@@ -1,8 +1,8 @@
-"""What a flash cache has of data with CELL_FLASH_CACHE KEEP and NONE, and how many of its reads that serves.
+"""How much data with CELL_FLASH_CACHE KEEP and NONE a flash cache holds, and the share of its reads that it serves.
 
-While a cache has room, data with KEEP comes in as all other does. Once it is full, what comes in takes the place of other data
-and never that of KEEP, which so comes to be there whole. Data with NONE does not come in; what of it was there when the clause
-was set stays, and serves reads, until other data takes its place or the cache is emptied.
+While a cache has room, data with KEEP comes in like any other data. Once it is full, new data replaces only data without
+KEEP, so that in time all data with KEEP is in the cache. Data with NONE does not come in; the part that was cached when the
+clause was set stays, and serves reads, until other data replaces it or the cache is emptied.
 
 Source: Oracle SAGUG, "CELL_FLASH_CACHE storage clause": KEEP is cached more aggressively than DEFAULT, NONE never; the posts on
 flash of a quarter rack: NONE leaves what is cached, so that caches were dropped before each run.
@@ -21,23 +21,23 @@ _KEEP, _NONE = "KEEP", "NONE"
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """The shares of reads that a cache serves, of data with KEEP, with NONE, and of the rest."""
+    """The shares (0 to 1) of reads that a cache serves: of data with KEEP, of data with NONE, and of the rest."""
 
     keep: float
     none: float
     rest: float
 
     def of_all(self, kept: float, none: float) -> float:
-        """Return the share over all reads; ``kept`` and ``none``: which shares of the data have KEEP and NONE."""
+        """Return the share over all reads; ``kept`` and ``none`` are the shares of the data with KEEP and NONE."""
         return kept * self.keep + none * self.none + (1.0 - kept - none) * self.rest
 
 
 def served(cell: Cell, now: float, database: str, clauses: tuple[float, float], most: int | None = None) -> Served:
-    """Return what a cell's flash cache serves of a database's reads of blocks.
+    """Return the shares of a database's reads of blocks that a cell's flash cache serves.
 
     Args:
-        clauses: which share of the data has KEEP, and which NONE.
-        most: bytes that the database may have in the cache; None where nothing limits it.
+        clauses: the shares of the data that have KEEP and NONE.
+        most: bytes that the database may have in the cache; None if there is no limit.
     """
     cache = cell.flash_cache
     if cache is None:
@@ -56,11 +56,12 @@ def served(cell: Cell, now: float, database: str, clauses: tuple[float, float], 
 
 
 def bring_in(cell: Cell, database: str, clauses: tuple[float, float], *, keep: int, rest: int) -> None:
-    """Let bytes into a cell's flash cache that is about to be filled with them: they take free room first, then that of data
-    without KEEP.
+    """Update the bytes of data with KEEP and NONE in a cell's flash cache before missed data fills it.
+
+    The new bytes take free room first, then the room of data without KEEP.
 
     Args:
-        keep, rest: bytes of data with KEEP and of other data that were missed and come in.
+        keep, rest: missed bytes that come in, of data with KEEP and of other data.
     """
     cache = cell.flash_cache
     if cache is None or not any(clauses):
@@ -76,8 +77,9 @@ def bring_in(cell: Cell, database: str, clauses: tuple[float, float], *, keep: i
 
 
 def _held(cell: Cell, database: str, clauses: tuple[float, float]) -> dict[str, int]:
-    """Return the bytes that the cache has of a database's data with KEEP and with NONE, to change; what a clause has come to
-    hold for meanwhile brings its part of the rest with it.
+    """Return the cached bytes of a database's data with KEEP and with NONE, as a dict that the caller may change.
+
+    When a clause covers more data than before, its part of the other cached bytes is added.
     """
     cache = cell.flash_cache
     assert cache is not None
@@ -97,7 +99,7 @@ def _held(cell: Cell, database: str, clauses: tuple[float, float]) -> dict[str, 
                 own.pop(word, None)
         cache.clauses[database] = wanted
     over = sum(own.values())
-    if over > cache.used_bytes:  # It was flushed meanwhile.
+    if over > cache.used_bytes:  # The cache was flushed since.
         for word in own:
             own[word] = own[word] * cache.used_bytes // over
     return own
@@ -109,7 +111,7 @@ def _used(cell: Cell, most: int | None) -> int:
 
 
 def _whole(cell: Cell) -> float:
-    """Return the bytes of all the data that is read again and again."""
+    """Return the bytes of the working set: all data that databases read again and again."""
     return WORKING_SET_SHARE * sum(disk.size_bytes for disk in cell.flash_disks())
 
 

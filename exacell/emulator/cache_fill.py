@@ -1,4 +1,4 @@
-"""What a flash cache holds: how it fills, gets dirty and warm, and what a flush leaves in it."""
+"""The content of a flash cache: how it fills, becomes dirty and warm, and what a flush leaves in it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ WORKING_SET_SHARE = 1.3
 """The data that databases read again and again, as a multiple of a cell's flash: it never fits completely."""
 
 HOT_SHARE, SKEW, RIPENING_S = 0.97, 0.35, 600.0
-"""The most reads that can hit; how uneven reads are (a cache of a tenth of the data serves about half of them); and the
-rack seconds after which a new cache has learned about two thirds of what is read often."""
+"""The largest share of reads that can hit; how uneven reads are (a cache of a tenth of the data serves about half of them); and
+the rack seconds after which a new cache has learned about two thirds of the data that is read often.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """Bytes that come into the cache in a minute, how many of them are dirty, and how many large writes bring."""
+    """Bytes that come into the cache in a minute: all, the dirty ones, and those of large writes."""
 
     used: int = 0
     dirty: int = 0
@@ -30,15 +31,15 @@ class Filled:
 
 
 def ripeness(cache: FlashCache, now: float) -> float:
-    """Return how much a cache has learned of what is read often: from 0, when it is new, to 1."""
+    """Return how well a cache has learned which data is read often: 0 when it is new, rising to 1."""
     return 1.0 - math.exp(-max(0.0, now - cache.creation_time) / RIPENING_S)
 
 
 def held_share(cell: Cell, most: int | None = None) -> float:
-    """Return how much of the databases' working set is in the flash cache: from 0 to 1.
+    """Return the share of the databases' working set that is in the flash cache, from 0 to 1.
 
     Args:
-        most: bytes that the database may have in the cache; None where nothing limits it.
+        most: bytes that the database may have in the cache; None if there is no limit.
     """
     flash = sum(disk.size_bytes for disk in cell.flash_disks())
     if cell.flash_cache is None or not flash:
@@ -48,10 +49,10 @@ def held_share(cell: Cell, most: int | None = None) -> float:
 
 
 def fill(cache: FlashCache, *, used: int, dirty: int) -> int:
-    """Put clean and dirty bytes into the members that cache, evenly and within their limits.
+    """Add clean and dirty bytes to the members that cache, evenly and within their limits.
 
     Returns:
-        The dirty bytes beyond the limits: the disk writer destages as much.
+        The dirty bytes beyond the limits; the disk writer has to write as many to disk.
     """
     members = [member for member in cache.members.values() if member.flush_from is None]
     kept = 0
@@ -67,12 +68,12 @@ def fill(cache: FlashCache, *, used: int, dirty: int) -> int:
 
 
 def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None:
-    """Bring members that are being flushed to what is left in them at ``now``.
+    """Set members that are being flushed to the bytes that are left at ``now``.
 
-    Dirty data goes at a steady rate, clean data leaves in the same time; what is stuck stays.
+    Dirty data is written at a steady rate, clean data leaves in the same time; stuck data stays.
 
     Args:
-        bytes_per_second: of one member, in rack time.
+        bytes_per_second: the rate of one member, in rack time.
     """
     for member in cache.members.values():
         if member.flush_from is None:
@@ -88,5 +89,5 @@ def settle_flush(cache: FlashCache, now: float, bytes_per_second: float) -> None
 
 
 def flush_seconds(dirty_bytes: int, bytes_per_second: float) -> float:
-    """Return how long a member takes to flush: never under five seconds, to evict what is clean."""
+    """Return the seconds that a member takes to flush; at least 5, to evict clean data."""
     return max(5.0, dirty_bytes / bytes_per_second)

@@ -1,6 +1,6 @@
-"""The caches and logs that lie on a cell's disks: on flash, and on persistent memory.
+"""The kinds of caches and logs on a cell's disks: on flash and on persistent memory.
 
-They are the same things on two media, with one statement grammar. Persistent memory is called PMEM up to 22.1 and XRMEM
+Both media have the same kinds, with one statement grammar. Persistent memory is called PMEM up to 22.1 and XRMEM
 since. Source: Oracle SAGUG, create-pmemcache, alter-pmemcache, create-pmemlog and their XRMEM pages.
 """
 
@@ -17,24 +17,24 @@ from exacell.emulator.profiles import LARGE_PMEM_LOG_SINCE, XRMEM_SINCE
 from exacell.emulator.schema import Release
 
 FLASH_LOG_BYTES = 512 * MIB
-"""The flash log's default size over all flash cell disks. Source: Oracle SAGUG, create-flashlog."""
+"""The flash log's default size, in total over all flash cell disks. Source: Oracle SAGUG, create-flashlog."""
 
 _SMALL_PMEM_LOG, _PMEM_LOG = 960 * MIB, 10176 * MIB
 
 
 def memory_name(release: Release) -> str:
-    """Return what a release calls memory that caches: ``PMEM`` or ``XRMEM``."""
+    """Return the release's name for memory that caches: ``PMEM`` or ``XRMEM``."""
     return "XRMEM" if release >= XRMEM_SINCE else "PMEM"
 
 
 def pmem_log_bytes(release: Release) -> int:
-    """Return the default size of the log on persistent memory. Source: Oracle SAGUG, create-pmemlog."""
+    """Return the default size in bytes of the log on persistent memory. Source: Oracle SAGUG, create-pmemlog."""
     return _PMEM_LOG if release >= LARGE_PMEM_LOG_SINCE else _SMALL_PMEM_LOG
 
 
 @dataclass(frozen=True, kw_only=True)
 class CacheKind:
-    """One kind of cache: the object type of its statements, the word for it in messages, and where a cell has it."""
+    """One kind of cache: the object type of its statements, its name in messages, and its place in a cell."""
 
     object_name: str
     noun: str
@@ -50,7 +50,7 @@ class CacheKind:
 
 @dataclass(frozen=True, kw_only=True)
 class LogKind:
-    """One kind of log; as :class:`CacheKind`."""
+    """One kind of log; the fields are those of :class:`CacheKind`."""
 
     object_name: str
     noun: str
@@ -99,7 +99,7 @@ FLASH_LOG = LogKind(
 
 
 def cache_kind(object_name: str, release: Release) -> CacheKind:
-    """Return the kind of cache that statements on ``object_name`` mean; both names of PMEM mean the release's own."""
+    """Return the kind of cache that statements on ``object_name`` mean; PMEM and XRMEM both mean the release's own."""
     if object_name == FLASH_CACHE.object_name:
         return FLASH_CACHE
     memory = memory_name(release)

@@ -1,4 +1,4 @@
-"""Caches and logs as LIST sees them. Source: reference cellcli.md 3.3."""
+"""The rows of LIST for caches and logs. Source: reference cellcli.md 3.3."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from exacell.emulator.values import Row, Size
 
 
 def flash_cache_rows(place: Place) -> list[Row]:
-    """Return the row of LIST FLASHCACHE, none without a cache."""
+    """Return the row of LIST FLASHCACHE; empty without a cache."""
     return cache_rows(place, place.cell.flash_cache)
 
 
 def pmem_cache_rows(place: Place) -> list[Row]:
-    """Return the row of LIST PMEMCACHE, none without a cache."""
+    """Return the row of LIST PMEMCACHE; empty without a cache."""
     return cache_rows(place, place.cell.pmem_cache)
 
 
 def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
-    """Return the row of a cache on cell disks, none for None."""
+    """Return the row of a cache on cell disks; empty for None."""
     if cache is None:
         return []
     degraded = [name for name in sorted(cache.members) if place.cell.cell_disks[name].status != "normal"]
@@ -47,19 +47,19 @@ def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
 
 
 def flash_log_rows(place: Place) -> list[Row]:
-    """Return the row of LIST FLASHLOG, none without a log."""
+    """Return the row of LIST FLASHLOG; empty without a log."""
     rack, definition = place.rack, metric_definitions()["FL_EFFICIENCY_PERCENTAGE"]
     efficiency = rack.reader(place.cell).one(rack.collection_time(place.cell), definition)
     return log_rows(place, place.cell.flash_log, efficiency)
 
 
 def pmem_log_rows(place: Place) -> list[Row]:
-    """Return the row of LIST PMEMLOG, none without a log; nothing that it takes is ever slow."""
+    """Return the row of LIST PMEMLOG; empty without a log. Its writes are never slow."""
     return log_rows(place, place.cell.pmem_log, 100.0)
 
 
 def log_rows(place: Place, log: FlashLog | None, efficiency: float) -> list[Row]:
-    """Return the row of a log on cell disks, none for None."""
+    """Return the row of a log on cell disks; empty for None."""
     if log is None:
         return []
     degraded = [name for name in sorted(log.members) if place.cell.cell_disks[name].status != "normal"]

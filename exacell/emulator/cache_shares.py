@@ -1,8 +1,8 @@
-"""How much of the flash cache each database has: even parts, within what the IORM plan allows and guarantees.
+"""Each database's share of the flash cache: equal parts, within the limits and guarantees of the IORM plan.
 
-Source: Oracle SAGUG, using-flash-cache-attributes-iorm-plans: flashCacheMin is kept for a database whatever the others do,
-flashCacheLimit is the most that it gets, flashCacheSize is both. That databases share evenly what the plan leaves open
-is ours: the emulator has no data of theirs.
+Source: Oracle SAGUG, using-flash-cache-attributes-iorm-plans: flashCacheMin is kept for a database in any case,
+flashCacheLimit is the most that it gets, flashCacheSize is both. That databases share the rest evenly is made up:
+the emulator has no data of theirs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from exacell.emulator.iorm_models import IormPlan
 
 
 def cache_shares(plan: IormPlan, databases: Sequence[str], total: int) -> Mapping[str, int]:
-    """Return how many of ``total`` bytes in the cache each database has; none those whose data is not cached.
+    """Return how many of ``total`` bytes in the cache each database has; databases that are not cached are left out.
 
     >>> cache_shares(IormPlan(objective="auto"), ("A", "B"), 100)
     {'A': 50, 'B': 50}
@@ -24,7 +24,7 @@ def cache_shares(plan: IormPlan, databases: Sequence[str], total: int) -> Mappin
     while open_to:
         even = left // len(open_to)
         bounds = {name: _bounds(plan, name, total) for name in open_to}
-        # Guarantees come first: what they take makes the even part of the others smaller.
+        # Guarantees are given first: they make the equal parts of the other databases smaller.
         fixed = {name: low for name, (low, _) in bounds.items() if low > even}
         fixed = fixed or {name: high for name, (_, high) in bounds.items() if high < even}
         if not fixed:
@@ -37,7 +37,7 @@ def cache_shares(plan: IormPlan, databases: Sequence[str], total: int) -> Mappin
 
 
 def _bounds(plan: IormPlan, database: str, total: int) -> tuple[int, int]:
-    """Return the least and the most that a database has."""
+    """Return the least and the most bytes that a database may have."""
     size = plan.cache_bytes(database, "flashcachesize")
     low = plan.cache_bytes(database, "flashcachemin") or size or 0
     high = plan.cache_bytes(database, "flashcachelimit") or size or total

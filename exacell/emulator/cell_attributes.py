@@ -1,4 +1,4 @@
-"""What those attributes of a cell take whose values have a syntax of their own, and how lists of subscribers are kept.
+"""Checks the values of those cell attributes that have their own syntax, and keeps lists of subscribers.
 
 Source: Oracle SAGUG, alter-cell-alert-notification-attributes, alter-cell-syslog-attributes, describe-cell; Oracle ASXQI,
 configuring-snmp-subscriber; reference cellcli.md 2.3.
@@ -28,10 +28,10 @@ _SNMP_TYPES = ("asr", "v3", "v3asr")
 
 
 def checked(name: str, text: str) -> str:
-    """Return the value that an attribute of a cell gets, lists in one form.
+    """Return the value to store for an attribute of a cell; lists are brought into one form.
 
     Raises:
-        CellError: it is no value of this attribute.
+        CellError: the attribute does not accept this value.
     """
     if name == "syslogConf":
         _check_rules(text)
@@ -41,7 +41,7 @@ def checked(name: str, text: str) -> str:
 
 
 def added(present: str, more: str) -> str:
-    """Return a list of subscribers with others behind it."""
+    """Return a list of subscribers with more subscribers appended."""
     return "(" + ",".join(f"({each})" for each in (*subscribers(present), *subscribers(more))) + ")"
 
 
@@ -54,10 +54,10 @@ def subscribers(text: str) -> list[str]:
 
 
 def check_selector(selector: str) -> None:
-    """Make sure that ``kern.info`` or ``*.err;authpriv.none`` selects messages of syslog.
+    """Raise CellError if a syslog selector such as ``kern.info`` or ``*.err;authpriv.none`` is wrong.
 
     Raises:
-        CellError: a facility or a priority in it is none.
+        CellError: it contains an unknown facility or priority.
     """
     for part in selector.split(";"):
         facilities, dot, priority = part.strip().rpartition(".")
@@ -68,7 +68,7 @@ def check_selector(selector: str) -> None:
 
 def _check_rules(text: str) -> None:
     for rule in text.strip("() ").split(","):
-        # Facilities of one selector are separated by commas, as the rules are: a part without a host goes on.
+        # Commas separate the facilities of one selector and also the rules: a part without a host continues in the next part.
         match = _TARGET.fullmatch(rule.strip().rpartition(",")[2])
         if match is not None:
             check_selector(match["selector"])
@@ -92,7 +92,7 @@ def _subscriber(name: str, text: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Return the ``name=value`` pairs of one subscriber; what follows a comma without a name belongs to the value."""
+    """Return the ``name=value`` pairs of one subscriber; text after a comma that has no name belongs to the value before."""
     parts: list[str] = []
     for piece in text.split(","):
         if parts and "=" not in piece:

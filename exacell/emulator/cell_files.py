@@ -1,8 +1,8 @@
-"""The files that an emulated cell has in the places where scripts look for them.
+"""The files of an emulated cell that scripts look for.
 
-Shells on the cell see them in their places (:mod:`exacell.emulator.fence_launcher`), scp and sftp by their names. CELLTRACE
-names the directory of the alert log in every session, as the profiles of a cell do. The log tells when the services were
-started for the first time and no more.
+Shells on the cell see them at their paths (:mod:`exacell.emulator.fence_launcher`), scp and sftp by their names. CELLTRACE
+names the directory of the alert log in every session, as the profiles of a cell do. The log has only the first start of the
+services.
 
 Source: Oracle DBMMN, "cellinit.ora"; SAGUG, alter-cell (where a dump is written); published listings of both files.
 """
@@ -24,7 +24,7 @@ def trace_directory(cell: str) -> str:
 
 
 def hosts_file(cells: Mapping[str, str], nodes: Sequence[str]) -> str:
-    """Return ``/etc/hosts`` as every host of the rack has it.
+    """Return the text of ``/etc/hosts``, the same on every host of the rack.
 
     Args:
         cells: the addresses of the cells by name.
@@ -36,7 +36,7 @@ def hosts_file(cells: Mapping[str, str], nodes: Sequence[str]) -> str:
 
 
 def cell_files(cell: str, cells: Mapping[str, str], nodes: Sequence[str], started: datetime) -> dict[str, str]:
-    """Return the files of a cell by their paths, which begin without a slash.
+    """Return the files of a cell, text by path; the paths begin without a slash.
 
     Args:
         cells: the addresses of the rack's cells by name.

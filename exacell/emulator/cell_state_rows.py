@@ -1,4 +1,4 @@
-"""The rows of V$CELL_STATE: what CELLSRV tells databases of itself, as XML.
+"""The rows of V$CELL_STATE: what CELLSRV reports to databases about itself, as XML.
 
 Source: Oracle Database Reference, V$CELL_STATE; reference asm.md section 11 (``<stat name="FL_FLASH_FIRST">``); the
 elements are those that published queries look for (hyee/dbcli, oracle/exa). Simplified: FLASHLOG, CELL and NPHYSDISKS only.
@@ -16,7 +16,7 @@ from exacell.emulator.sql.values import Value
 
 
 def states(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$CELL_STATE: none of a cell whose CELLSRV is down."""
+    """Yield the rows of V$CELL_STATE; a cell whose CELLSRV is down has no rows."""
     rack = instance.asm.rack
     for host, cell in rack.cells.items():
         if cell.services["CELLSRV"] != RUNNING:

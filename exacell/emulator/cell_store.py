@@ -1,4 +1,4 @@
-"""Storing a cell: :func:`to_state` gives JSON-able data, :func:`cell_from_state` the equal object."""
+"""Stores a cell: :func:`to_state` returns JSON-able data, and :func:`cell_from_state` an equal cell."""
 
 from __future__ import annotations
 

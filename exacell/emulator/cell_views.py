@@ -1,7 +1,7 @@
-"""The rows of V$CELL and V$CELL_CONFIG: what instances know of the cells, the configuration as CellCLI's own XML.
+"""The rows of V$CELL and V$CELL_CONFIG: the cells that instances know, and their configuration as CellCLI's own XML.
 
 Source: Oracle Database Reference, V$CELL, V$CELL_CONFIG; the types of configuration and the path ``/cli-output/<object>``
-from tanelpoder/tpt-oracle, exadata. The hash values are ours.
+from tanelpoder/tpt-oracle, exadata. The hash values are made up.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _LISTS = {
     "LUNS": "lun",
     "PHYSICALDISKS": "physicaldisk",
 }
-"""CONFTYPE → what is listed."""
+"""The object that is listed for each CONFTYPE."""
 
 _MOVING = "CELL"
-"""The type that tells of times, and so changes although nobody does anything."""
+"""The type that contains times, and so changes even if nobody changes the cell."""
 
 
 def cells(instance: Instance) -> Iterator[Mapping[str, Value]]:
@@ -49,9 +49,9 @@ def configurations(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def gathered(instance: Instance, statement: str) -> Iterator[None]:
-    """Make what a query on V$CELL_CONFIG will need, with a step for each cell; no steps for a query on other views.
+    """Prepare what a query on V$CELL_CONFIG needs, one step for each cell; queries on other views have no steps.
 
-    Listing hundreds of cells takes seconds, in which other sessions of the rack are to get their turn.
+    Listing hundreds of cells takes seconds, and between the steps other sessions of the rack get their turn.
     """
     if "CELL_CONFIG" in statement.upper():
         for host in instance.asm.rack.cells:
@@ -60,7 +60,7 @@ def gathered(instance: Instance, statement: str) -> Iterator[None]:
 
 
 def _texts(rack: Rack, host: str) -> dict[str, str]:
-    """Return the configuration of a cell by type, made again only when the cell, or what ASM knows of it, has changed."""
+    """Return the configuration of a cell by type; it is listed again only if the cell, or what ASM knows of it, has changed."""
     cell = rack.cells[host]
     known_to_asm = [rack.asm.disk(host, name) for name in cell.grid_disks] if rack.asm is not None else []
     state = pickle.dumps((vars(cell), known_to_asm), pickle.HIGHEST_PROTOCOL)
@@ -79,7 +79,7 @@ def _listed(rack: Rack, host: str, kind: str) -> str:
 
 
 def _as_configuration(text: str) -> str:
-    """Return a listing as V$CELL_CONFIG has it: physical disks have an id, by which cell disks name them; the IORM plan
+    """Return a CellCLI listing in the form of V$CELL_CONFIG: physical disks have an id, which cell disks refer to; the IORM plan
     is an interdatabaseplan. Source: tanelpoder/tpt-oracle, exadata/exadisktopo.sql, celliorm.sql.
     """
     if "<id>" not in text:

@@ -1,8 +1,8 @@
 """The ``cellcli`` program of an emulated cell: options, batches, scripts and the interactive session.
 
-Source: reference cellcli.md 1. What a script on standard input without ``-n -x`` prints (banner and bare prompts) is
-not documented; it is done here as captures show it. So is the exit status: 0 whenever ``cellcli`` ran, whatever its
-statements answered, because no public script relies on another.
+Source: reference cellcli.md 1. The output for a script on standard input without ``-n -x`` (banner and bare prompts) is not
+documented; it follows captures. So does the exit status: 0 whenever ``cellcli`` ran, even if its statements failed, because no
+public script relies on another.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MONITOR = "cellmonitor"
 PROMPT = "CellCLI> "
 CONTINUATION = "> "
 MAX_SCRIPTS = 16
-"""How deep scripts may start scripts."""
+"""How deeply scripts may call scripts."""
 
 PORT_UNTIL = (20,)
-"""Releases before this take a port and ``-v``. Source: reference cellcli.md 1.1."""
+"""Releases before this have a port option and ``-v``. Source: reference cellcli.md 1.1."""
 
 EFFICIENCY_UNTIL = (12, 1, 2)
 """Releases before this print an efficiency line in the banner. Source: reference cellcli.md 1.2."""
@@ -46,7 +46,7 @@ _USAGE = "Usage: cellcli [-n] [-m] [-xml] [-x] [-e command]\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """The command line. ``commands`` is None without ``-e``."""
+    """The command line's options. ``commands`` is None without ``-e``."""
 
     commands: str | None = None
     no_prompt: bool = False
@@ -57,7 +57,7 @@ class Options:
 
 
 def parse_options(argv: Sequence[str], release: Release) -> Options | None:
-    """Return the options, None when ``release`` has not one of them. Everything behind ``-e`` is the command."""
+    """Return the options, or None if ``release`` does not know one of them. Everything after ``-e`` is the command."""
     switches: set[str] = set()
     names = {"-n": "n", "-x": "x", "-m": "m", "-xml": "xml"}
     if release >= DOUBLE_DASH_XML_SINCE:
@@ -101,9 +101,9 @@ def cellcli(
         login: the OS user: cellmonitor may only read.
         argv: the arguments, without the program's name.
         tty: input and output are a terminal: banner, prompts and line editing.
-        has_stdin: something may come on standard input (a pipe, a file, a terminal).
-        files: those of ``START`` and ``@``, and of ``SPOOL``.
-        remote: ExaCLI runs it on another host.
+        has_stdin: standard input may have data (a pipe, a file, a terminal).
+        files: opens the files of ``START``, ``@`` and ``SPOOL``.
+        remote: ExaCLI runs it from another host.
 
     Returns:
         A program; its exit status is 0 whenever the options were right.
@@ -128,7 +128,7 @@ def _work(session: _Session, options: Options, *, ask: bool) -> Program:
 
 
 def _copied(spool: Spool, program: Program) -> Program:
-    """Run a program, and let the spool file have a copy of what it prints."""
+    """Run a program and copy its output to the spool file."""
     answer: str | None = None
     try:
         while True:
@@ -199,7 +199,7 @@ class _Session:
         return (yield Ask(prompt))
 
     def _secret(self, prompt: str) -> Generator[Event, str | None, str | None]:
-        """Ask for a password: the prompt is seen on a terminal alone."""
+        """Ask for a password and return it; only a terminal shows the prompt."""
         return (yield Ask(prompt if self._tty else ""))
 
     def _banner(self) -> str:
@@ -210,11 +210,11 @@ class _Session:
         return "\n".join([*lines, "", ""])
 
     def batch(self, text: str, *, echoed: int = 0, depth: int = 0) -> Program:
-        """Run the statements of one line, each whatever the one before it answered.
+        """Run the statements of one line; each runs even if the one before it failed.
 
         Args:
-            echoed: width of the prompt that stands before the line on the screen, for the caret.
-            depth: how many scripts are being read.
+            echoed: width of the prompt before the line on the screen, to place the caret.
+            depth: how many scripts are open.
         """
         if is_comment(text):
             return 0

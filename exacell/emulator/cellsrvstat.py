@@ -1,11 +1,11 @@
-"""The ``cellsrvstat`` program of emulated cells: what CELLSRV counts, once or again and again.
+"""The ``cellsrvstat`` program of emulated cells: prints CELLSRV's counters once or at intervals.
 
-Counts are those that LIST METRICCURRENT collects, as they stand at the moment; the column in front of them is what they
-gained since the time before. A start of CELLSRV begins them anew, as it does there.
+The counters are those that LIST METRICCURRENT collects, at the present moment; the column before them shows the increase since
+the last output. A start of CELLSRV resets them, as it does there.
 
 Source: the usage and outputs in Expert Oracle Exadata (chapters 5 and 11) and Oracle Exadata Survival Guide (chapter 9), an
 ExaWatcher file of release 12.1 (where each column is wider and blank lines are fewer), a published ``cellsrvstat -list``.
-Figures of memory, threads and jobs, everything that is 0 while the cell is well, and what is said to a wrong option are ours.
+Figures of memory, threads and jobs, everything that is 0 while the cell is well, and the answer to a wrong option are made up.
 """
 
 from __future__ import annotations
@@ -42,12 +42,14 @@ Usage:
 """
 
 Value = int | tuple[tuple[str, int], ...]
-"""A number, or the rows below a heading."""
+"""The value of a statistic: a number, or the rows below a heading."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statistic:
-    """A row of ``data/cellsrvstat.tsv``: ``counters`` times ``unit``; no counters and ``made`` for what is worked out."""
+    """A row of ``data/cellsrvstat.tsv``: its value is the sum of ``counters`` times ``unit``, or is computed under the name
+    ``made``.
+    """
 
     group: str
     name: str
@@ -125,7 +127,7 @@ def _run(rack: Rack, host: str, argv: Sequence[str]) -> Program:
 
 
 def _parsed(argv: Sequence[str], *, new: bool) -> _Wanted | str:
-    """Return what the options ask for, or what is wrong with them."""
+    """Return the parsed options, or a text that says what is wrong with them."""
     known = [row for row in statistics() if new or row.group != "flashcache"]
     groups, names = dict.fromkeys(row.group for row in known), {row.name for row in known}
     options: dict[str, str] = {}
@@ -203,13 +205,13 @@ def _values(rack: Rack, cell: Cell, metrics: CellMetrics) -> dict[str, Value]:
 
 
 def _efficiency(counters: Mapping[str, float]) -> int:
-    """Return which percentage of what smart scans ask for goes back to databases."""
+    """Return the percentage of the data requested by smart scans that is sent back to databases."""
     asked = counters.get("SIO_IO_EL_OF", 0)
     return round(100 * counters.get("SIO_IO_OF_RE", 0) / asked) if asked else 0
 
 
 def _memory(memory_gb: int) -> dict[str, Value]:
-    """Return the KB that CELLSRV has: a fifth of the cell's memory."""
+    """Return CELLSRV's memory in KB, by statistic: a fifth of the cell's memory."""
     whole = memory_gb * KIB * KIB // 5
     sga, pga = whole // 16, whole // 1000
     used = sga * 5 // 6
@@ -229,7 +231,7 @@ def _memory(memory_gb: int) -> dict[str, Value]:
 
 
 def _threads(rack: Rack, metrics: CellMetrics, counters: Mapping[str, float]) -> dict[str, Value]:
-    """Return what threads do and have done; the ports are those of the database nodes' instances."""
+    """Return the statistics of threads, jobs and network ports; the ports follow from the database nodes' instances."""
 
     def total(*names: str) -> int:
         return int(sum(counters.get(name, 0) for name in names))

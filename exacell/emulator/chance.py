@@ -1,4 +1,4 @@
-"""Draws of many trials at once: how many of them happen, and how they split."""
+"""Draws many trials at once: how many of them succeed, and how they are distributed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from statistics import NormalDist
 
 _NORMAL = NormalDist()
 _SMALL = 200
-"""Up to so many expected successes are drawn one by one."""
+"""Up to this many expected successes, each is drawn by itself."""
 
 
 def binomial(rng: random.Random, trials: int, chance: float) -> int:
-    """Return how many of ``trials`` happen when each happens with ``chance``; approximated by a normal when many."""
+    """Return how many of ``trials`` succeed if each succeeds with probability ``chance``; a normal approximation for many."""
     if trials <= 0 or chance <= 0:
         return 0
     if chance >= 1:
@@ -23,7 +23,7 @@ def binomial(rng: random.Random, trials: int, chance: float) -> int:
     if expected > _SMALL:
         drawn = expected + math.sqrt(expected * (1 - chance)) * _NORMAL.inv_cdf(rng.random() or 0.5)
         return min(trials, max(0, round(drawn)))
-    # Waiting times between successes are geometric: as many draws as successes, however many trials.
+    # Waiting times between successes are geometric: this needs one draw for each success, for any number of trials.
     found, position = 0, 0
     step = math.log1p(-chance)
     while True:
@@ -34,7 +34,7 @@ def binomial(rng: random.Random, trials: int, chance: float) -> int:
 
 
 def multinomial(rng: random.Random, trials: int, parts: int) -> list[int]:
-    """Return ``trials`` split by chance over ``parts`` equally likely parts."""
+    """Return ``trials`` distributed by chance over ``parts`` equally likely parts."""
     counts: list[int] = []
     left = trials
     for remaining in range(parts, 0, -1):

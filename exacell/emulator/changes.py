@@ -12,7 +12,7 @@ from exacell.emulator.iorm_models import Directive
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """Which disks: named ones, or ALL with an optional media word (``names`` is None then)."""
+    """The chosen disks: named ones, or ALL with an optional media word (``names`` is then None)."""
 
     names: tuple[str, ...] | None = None
     media: str | None = None
@@ -23,7 +23,7 @@ class CreateFlashCache:
     """CREATE FLASHCACHE, PMEMCACHE or XRMEMCACHE; ``members`` None for ALL.
 
     Attributes:
-        bare: there was nothing behind the object, which XRMEMCACHE allows.
+        bare: nothing followed the object, which XRMEMCACHE allows.
     """
 
     object_name: str = "FLASHCACHE"
@@ -134,7 +134,7 @@ class AlterIormPlan:
     """ALTER IORMPLAN; plans by name (dbplan, catplan, clusterplan), not yet checked against the rules.
 
     Attributes:
-        active: what ACTIVE and INACTIVE of old releases ask for.
+        active: True for ACTIVE and False for INACTIVE, both of old releases.
     """
 
     objective: str | None = None
@@ -144,7 +144,7 @@ class AlterIormPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class AssignKey:
-    """ASSIGN KEY: pairs of client and key; the client of the key of all cells is empty, a key that goes away is empty."""
+    """ASSIGN KEY: pairs of client and key. The client is empty for the key of all cells; an empty key removes a key."""
 
     key_type: str
     keys: tuple[tuple[str, str], ...]
@@ -152,7 +152,7 @@ class AssignKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """GRANT or REVOKE: a ``privilege`` as LIST ROLE shows it to roles, or without one ``roles`` to users. None is ALL."""
+    """GRANT or REVOKE: a ``privilege`` for roles, as LIST ROLE shows it; if it is empty, ``roles`` for users. None means ALL."""
 
     verb: str
     privilege: str

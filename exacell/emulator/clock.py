@@ -1,4 +1,4 @@
-"""The rack's own clock: it runs ``speed`` times as fast as time passes here, whatever this machine's date is set to."""
+"""The rack's own clock: it runs ``speed`` times as fast as real time and does not depend on this machine's date."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ MINUTE = 60.0
 """Rack seconds between two metric collections. Source: Oracle SAGUG, displaying-current-metrics."""
 
 _MOST = 36_000
-"""Cells times speed: so many rack seconds of one cell can be played in one second with every cell under load. They are
-600 minutes, of which one takes 0.3 to 0.5 ms here (benchmarks/emulator_history.py); a slower machine has room for twice that.
+"""Cells times speed: the number of rack seconds of one cell that can be emulated in one second with every cell under load. These
+are 600 minutes, and one minute takes 0.3 to 0.5 ms here (benchmarks/emulator_history.py); a slower machine has room for twice
+that.
 """
 
 
 class RackClock:
-    """Tells rack time. A rack that is started again goes on where it stopped: pass its last time as ``rack_start``.
+    """Gives rack time. To continue a rack where it stopped, pass its last time as ``rack_start``.
 
-    The machine's date says where a new rack's time begins, and nothing after that: its jumps change nothing.
+    This machine's date sets only where a new rack's time begins; later jumps of the date change nothing.
     """
 
     def __init__(
@@ -30,8 +31,8 @@ class RackClock:
 
         Args:
             speed: rack seconds that pass in one wall second.
-            wall: returns seconds that only ever grow, from any beginning; tests pass their own.
-            rack_start: rack epoch seconds at this moment; None for what ``wall`` says.
+            wall: returns seconds that never decrease, from any start; tests pass their own.
+            rack_start: rack epoch seconds at this moment; None for the value of ``wall``.
 
         Raises:
             EmulatorError: ``speed`` is not above zero.
@@ -48,12 +49,12 @@ class RackClock:
         return self._rack_start + (self._wall() - self._wall_start) * self.speed
 
     def hold(self, moment: float) -> None:
-        """Go on from ``moment``, which is not later than now: what lies between has not been played and never happens."""
+        """Continue from ``moment``, which is not later than now; the time between was not emulated and is skipped."""
         self._rack_start, self._wall_start = moment, self._wall()
 
 
 def fastest(cells: int) -> float:
-    """Return the highest speed at which the time of so many cells can be played."""
+    """Return the highest speed at which so many cells can be emulated."""
     return _MOST / cells
 
 
@@ -73,5 +74,5 @@ def iso_time(moment: float) -> str:
 
 
 def banner_time(moment: float) -> str:
-    """Return a time as the banner prints it, ``Tue Mar 03 09:15:27 UTC 2020``."""
+    """Return a time as CellCLI's banner prints it, ``Tue Mar 03 09:15:27 UTC 2020``."""
     return datetime.fromtimestamp(int(moment), UTC).strftime("%a %b %d %H:%M:%S UTC %Y")

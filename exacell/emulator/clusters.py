@@ -1,4 +1,4 @@
-"""The ASM clusters that share the cells of one rack: which database nodes, databases and grid disks belong to each."""
+"""The ASM clusters that share the cells of one rack, with the database nodes, databases and grid disks of each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from exacell.core.errors import EmulatorError
 
 ONLY = "main"
-"""Name of the cluster of a rack that has one."""
+"""Name of the cluster on a rack that has only one."""
 MOST = 8
 
 
@@ -17,9 +17,9 @@ class Cluster:
     """One ASM cluster.
 
     Attributes:
-        name: what ``asm=`` calls it.
+        name: its name in ``asm=``.
         key: the name in availableTo under which cells know it.
-        suffix: what the names of its disk groups end in: DATAC1. Empty where there is only one cluster.
+        suffix: the ending of its disk groups' names, C1 in DATAC1. Empty if there is only one cluster.
         databases: those that run on its nodes.
     """
 
@@ -31,17 +31,17 @@ class Cluster:
 
     @property
     def data(self) -> str:
-        """Name of the disk group for data files, and prefix of its grid disks."""
+        """Return the name of the disk group for data files, which is also the prefix of its grid disks."""
         return f"DATA{self.suffix}"
 
     @property
     def reco(self) -> str:
-        """Name of the disk group for recovery files, and prefix of its grid disks."""
+        """Return the name of the disk group for recovery files, which is also the prefix of its grid disks."""
         return f"RECO{self.suffix}"
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """What availableTo of its grid disks holds: nothing, which means everybody, where there is only one cluster."""
+        """Return availableTo of its grid disks; empty, which means all clients, if there is only one cluster."""
         return (self.key,) if self.suffix else ()
 
     def instances(self) -> dict[str, list[str]]:
@@ -52,7 +52,7 @@ class Cluster:
         }
 
     def may_use(self, available_to: Sequence[str]) -> bool:
-        """Whether a grid disk with this availableTo is offered to the cluster.
+        """Return whether the cluster may use a grid disk with this availableTo.
 
         Source: Oracle SAGUG, create-griddisk, availableTo: the clients that may use the grid disk; all when it is not set.
         """
@@ -60,10 +60,10 @@ class Cluster:
 
 
 def make_clusters(count: int, nodes: Sequence[str], databases: Sequence[str]) -> tuple[Cluster, ...]:
-    """Divide database nodes, in order, and databases, in turn, among ``count`` clusters.
+    """Divide database nodes (in order) and databases (in turn) among ``count`` clusters, and return the clusters.
 
     Raises:
-        EmulatorError: there are more clusters than nodes, or than eight.
+        EmulatorError: ``count`` is larger than the number of nodes, or than eight.
     """
     if not 1 <= count <= min(MOST, len(nodes)):
         raise EmulatorError(

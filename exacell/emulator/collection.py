@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Collection:
-    """All raw values of one moment: cumulative counters and gauges by metric name, per object behind a ``|``."""
+    """All raw values of one moment: cumulative counters and gauges by metric name, with the object after a ``|``."""
 
     moment: float
     values: Mapping[str, float]
@@ -18,5 +18,5 @@ class Collection:
 
     @property
     def epochs(self) -> tuple[int, int, int]:
-        """How often the FC_*, the FL_* and all other counters had started anew."""
+        """Return how often the FC_* counters, the FL_* counters and all others had been reset."""
         return self.cache_epoch, self.log_epoch, self.server_epoch

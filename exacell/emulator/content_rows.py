@@ -1,9 +1,9 @@
-"""FLASHCACHECONTENT and XRMEMCACHECONTENT: what the caches hold of each database, and how often it was found there.
+"""FLASHCACHECONTENT and XRMEMCACHECONTENT: each database's data in the caches, and the hits and misses on it.
 
-A database reads its segments in proportion to their sizes, so each has that part of what the cache holds and of the hits and
-misses that were counted for the database: over all objects they are FC_IO_RQ_R and FC_IO_RQ_R_DW, and their misses. Parts are
-rounded down, so that no count ever falls. Source: reference cellcli.md 3.3; on-line DESCRIBE of a 24.x cell: hitCount and
-missCount are I/Os that read an object's data from the cache, and from disk.
+A database reads its segments in proportion to their sizes, so each has that part of the cached data and of the database's
+hits and misses: summed over all objects these are FC_IO_RQ_R and FC_IO_RQ_R_DW, and their misses. Parts are rounded down,
+so that no count ever falls. Source: reference cellcli.md 3.3; on-line DESCRIBE of a 24.x cell: hitCount and missCount are
+I/Os that read an object's data from the cache, and from disk.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from exacell.emulator.values import Row
 _BLOCK = 8192
 _DATA_BYTES, _INDEX_BYTES = 1 << 40, 1 << 39
 TABLESPACES = {"APPDATA": 6, "APPINDEX": 7}
-"""Numbers of the tablespaces that every emulated database has for its applications."""
+"""Numbers of the application tablespaces that every emulated database has."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Content:
-    """What a cache has of one database: bytes, the share of them that has CELL_FLASH_CACHE KEEP, and reads."""
+    """A cache's content of one database: bytes, the share of them that has CELL_FLASH_CACHE KEEP, and reads."""
 
     cached: int
     kept: float = 0.0
@@ -37,7 +37,7 @@ class _Content:
 
 
 def flash_cache_content_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST FLASHCACHECONTENT: the objects of each database that may be cached."""
+    """Return the rows of LIST FLASHCACHECONTENT: the objects of all databases that may use the cache."""
     cell, cache = place.cell, place.cell.flash_cache
     if cache is None:
         return []
@@ -55,7 +55,7 @@ def flash_cache_content_rows(place: Place) -> list[Row]:
 
 
 def memory_content_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST XRMEMCACHECONTENT: the objects of each database that may be in DRAM, none elsewhere."""
+    """Return the rows of LIST XRMEMCACHECONTENT: the objects of all databases that may be in DRAM; empty without XRMEMCACHE."""
     cell, cache = place.cell, place.cell.memory_cache
     databases = [name for name in sorted(place.rack.spec.db) if not cell.iorm.memory_off(name)]
     if cache is None or not databases:

@@ -1,6 +1,6 @@
-"""Starts, stops, asks and drives emulated racks from outside: what the command layer calls.
+"""Starts, stops, queries and drives emulated racks from outside: the functions that the command layer calls.
 
-Importing this module is cheap: no asyncio, no SSH, and what only some functions need is imported there. The rack itself
+Importing this module is cheap: it imports no asyncio and no SSH, and functions import what only they need. The rack itself
 is another process, :mod:`exacell.emulator.daemon`.
 """
 
@@ -58,9 +58,9 @@ _POLL_S = 0.02
 _STOP_S = 30.0
 _LOG_LIMIT = 1 << 20
 _COMMITS_S = 20_000.0
-"""Commits that a rack makes in a second at least."""
+"""The least commits that a rack makes in a second."""
 _HELD_BACK = 4.0
-"""How much longer a load may take than its speed says, on a machine that is busy with other things."""
+"""How many times longer than its speed says a load may take, on a machine that is busy with other work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,14 +74,14 @@ class AsmInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class RackInfo:
-    """What is known of an emulated rack.
+    """Information about an emulated rack.
 
     Attributes:
         speed: rack seconds that pass in one wall second.
-        ssh_config: the file that tells ssh, scp and sftp about the rack's hosts.
+        ssh_config: the file with which ssh, scp and sftp reach the rack's hosts.
         started: when the running process started, ISO 8601; empty when it does not run.
-        down: the hosts that are switched off or boot.
-        no_shells: why there are no shells on the running rack's hosts; empty when there are.
+        down: the hosts that are switched off or are starting.
+        no_shells: why the running rack's hosts have no shells; empty if they have shells.
     """
 
     name: str
@@ -111,14 +111,14 @@ def start(
     port22: bool | None = None,
     timeout: float = 120.0,
 ) -> tuple[RackInfo, bool]:
-    """Start the rack ``name``, making it with ``options`` when it does not exist yet.
+    """Start the rack ``name``; create it with ``options`` if it does not exist yet.
 
     Args:
         home: the directory of all of exacell's files.
         options: of cells, dbnodes, clusters, db, pdb, vault, dbcache, model, release, mode, pmem, speed, seed,
-            cellcli-start; only those that differ from the defaults. For a rack that exists they must be what it was made with.
-        reset: make it anew; what was there is gone once the new one runs, and stays, stopped, where that fails.
-        port22: give each host a loopback address of its own with port 22, or no longer; None for as it was last.
+            cellcli-start; only those that differ from the defaults. For an existing rack they must equal those it was made with.
+        reset: make a new rack; the old one is deleted once the new one runs; if that fails, the old one stays, stopped.
+        port22: whether each host gets its own loopback address with port 22; None keeps the last choice.
         timeout: seconds that starting may take.
 
     Returns:
@@ -155,7 +155,7 @@ def start(
 
 
 def _refuse_zip() -> None:
-    """Raise EmulatorError where exacell's own files are in a zip: a rack's shells run some of them by their paths."""
+    """Raise EmulatorError if exacell's own files are in a zip: a rack's shells run some of them by their paths."""
     if not Path(__file__).is_file():
         raise EmulatorError(
             f"exacell runs out of a zip ({Path(__file__).parents[2]}), and an emulated rack runs files of it by their paths: "
@@ -165,7 +165,7 @@ def _refuse_zip() -> None:
 
 
 def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: float = 120.0) -> RackInfo:
-    """Make the rack ``name`` in the likeness of one that is described, and start it.
+    """Make and start the rack ``name`` as a copy of a rack that is described.
 
     Args:
         likeness: the fields of :class:`exacell.emulator.likeness.Likeness`.
@@ -195,7 +195,7 @@ def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: f
 
 
 def exists(home: Path, name: str) -> bool:
-    """Whether there is a rack ``name``, running or not."""
+    """Return whether there is a rack ``name``, running or not."""
     return rack_files(home, name).exists
 
 
@@ -230,10 +230,10 @@ def ssh_config(home: Path, name: str) -> str:
 
 
 def hosts(home: Path, name: str) -> str:
-    """Return the hosts' own addresses with port 22, as /etc/hosts has them.
+    """Return the hosts' own addresses with port 22, as lines of /etc/hosts.
 
     Raises:
-        EmulatorError: there is no rack of that name, or its hosts have none.
+        EmulatorError: there is no rack of that name, or its hosts have no such addresses.
     """
     files = existing_rack(home, name)
     if not files.addresses.exists():
@@ -252,11 +252,11 @@ def load(
     Args:
         seconds: of rack time; the load begins at the rack's next whole minute.
         db: empty for the rack's first database.
-        redo: redo writes a second by the database; None for the profile's own.
+        redo: the database's redo writes in a second; None for the profile's own number.
         profile: one of :data:`exacell.emulator.load_profiles.PROFILES`.
 
     Returns:
-        db, profile, redo, seconds as applied, and wall_seconds that it took.
+        db, profile, redo and seconds as applied, and the wall_seconds that it took.
 
     Raises:
         EmulatorError: the rack does not run, or has no such database or profile.
@@ -269,11 +269,11 @@ def load(
 
 
 def commit_load(home: Path, name: str, *, sessions: int, commits: int, db: str = "") -> Mapping[str, object]:
-    """Let sessions of a database commit, and wait until the cells have counted their redo.
+    """Let sessions of a database commit, and wait until the cells have counted the redo.
 
     Args:
         sessions: how many, all at the same time; those that are traced write their files on the first node.
-        commits: of each.
+        commits: commits of each session.
         db: empty for the rack's first database.
 
     Returns:
@@ -288,23 +288,23 @@ def commit_load(home: Path, name: str, *, sessions: int, commits: int, db: str =
 
 
 def truth(home: Path, name: str, *, db: str = "", known: Mapping[str, object] | None = None) -> Mapping[str, object]:
-    """Give the loads of a database of a rack a true effect, and return it with the database's name.
+    """Plant a true effect in the loads of a rack's database, and return the effect with the database's name.
 
     Args:
         db: empty for the rack's first database.
-        known: attributes of :class:`exacell.emulator.truth.Truth`; None only asks for what there is, {} takes it away.
+        known: attributes of :class:`exacell.emulator.truth.Truth`; None returns the present effect, {} removes it.
 
     Raises:
-        EmulatorError: the rack does not run, has no such database, or no load can be like that.
+        EmulatorError: the rack does not run, has no such database, or the attributes are impossible for a load.
     """
     return ask(existing_rack(home, name), {"op": "truth", "db": db, "known": known}, timeout=ANSWER_S)
 
 
 def program_path(home: Path, name: str) -> Path:
-    """Return a directory for the PATH of other programs, in which ``cellcli`` and its like reach the rack.
+    """Return a directory for PATH, in which other programs find ``cellcli`` and similar programs that reach the rack.
 
     Raises:
-        EmulatorError: there is no rack of that name, or it was never started since exacell knows such a directory.
+        EmulatorError: there is no rack of that name, or it was last started by an exacell that made no such directory.
     """
     files = existing_rack(home, name)
     path = files.bin("path")
@@ -314,7 +314,7 @@ def program_path(home: Path, name: str) -> Path:
 
 
 def _checked(options: Options) -> Json:
-    """Return the options by RackSpec's names with the types that it wants."""
+    """Return the options by RackSpec's names, converted to its types."""
     checked: Json = {}
     for key, value in options.items():
         name = key.replace("-", "_")
@@ -348,7 +348,7 @@ def _refuse_other_options(files: RackFiles, wanted: Json) -> None:
     assert isinstance(given, dict)
     for key, value in wanted.items():
         old = made_with.get(key)
-        # 19.3 may have become 19.3.0.0.0: what was given then is as good as what was made of it.
+        # 19.3 may have been stored as 19.3.0.0.0: the given and the stored form both count as equal.
         if value not in (old, given.get(key)):
             raise EmulatorError(
                 f"rack {files.name} exists with {_spelled(key, old)}; {_spelled(key, value)} needs a new one",
@@ -372,7 +372,7 @@ def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
         left_over.unlink(missing_ok=True)
     if files.log.exists() and files.log.stat().st_size > _LOG_LIMIT:
         os.replace(files.log, files.log.with_suffix(".old"))
-    # -P: a json.py in the caller's directory is none of ours.
+    # -P: Python must not import a json.py from the caller's directory.
     command = [sys.executable, "-P", "-m", "exacell.emulator.daemon", str(files.root), json.dumps(options)]
     with open(files.log, "ab") as log:
         process = subprocess.Popen(
@@ -401,7 +401,7 @@ def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
 
 
 def _child_environment() -> dict[str, str]:
-    """Return our environment with the directory that this package was found in, wherever the daemon starts."""
+    """Return our environment with this package's directory in PYTHONPATH, so that the daemon finds it from any directory."""
     package_parent = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(entry for entry in (package_parent, os.environ.get("PYTHONPATH", "")) if entry)
     return {**os.environ, "PYTHONPATH": path}
@@ -418,7 +418,7 @@ def _not_started(files: RackFiles) -> EmulatorError:
 
 
 def _stop(files: RackFiles) -> bool:
-    """Stop the rack's process: ask, then SIGTERM, then SIGKILL; return False when none runs."""
+    """Stop the rack's process: first ask, then SIGTERM, then SIGKILL; return False if no process runs."""
     if not files.running():
         return False
     try:
@@ -482,7 +482,7 @@ def _info(files: RackFiles) -> RackInfo:
 
 
 def _clusters(made: Json) -> tuple[AsmInfo, ...]:
-    """Return the ASM clusters that rack.json names; none in one written before racks could have several."""
+    """Return the ASM clusters in rack.json; empty if the file was written before racks could have several."""
     found: list[AsmInfo] = []
     rows = made.get("asm")
     for row in rows if isinstance(rows, list) else []:

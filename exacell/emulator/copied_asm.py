@@ -1,4 +1,4 @@
-"""The ASM cluster of a copied rack: the disk groups that were described, on the grid disks of its cells."""
+"""The ASM cluster of a copied rack: the described disk groups, on the grid disks of its cells."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def copy_groups(
     databases: Sequence[str],
     now: float,
 ) -> None:
-    """Give the one ASM cluster the disk groups that were described.
+    """Replace the disk groups of the one ASM cluster by those that were described.
 
     Args:
-        asm: its state.
-        cell_of: grid disk → cell.
+        asm: the cluster's state, which is changed.
+        cell_of: the cell of each grid disk.
         groups, former, nodes, databases: as in :class:`exacell.emulator.likeness.Likeness`.
         now: the rack's time.
 
@@ -42,7 +42,7 @@ def copy_groups(
         disks: dict[str, Any] = {}
         row = next(iter(sample["disks"].values()))
         for place, disk in enumerate(wanted["disks"]):
-            # A grid disk that is gone had the name of its ASM disk, and the cell's is that of the fail group.
+            # The name of a lost grid disk is that of its ASM disk, and its cell is that of the failure group.
             grid = disk["gridDisk"] or disk["name"]
             cell = cell_of.get(grid) or hosts.get(str(disk["failGroup"]).upper())
             if cell is None:
@@ -86,7 +86,7 @@ def copy_groups(
 
 
 def _files(wanted: Mapping[str, Any], sample: Mapping[str, Any], databases: Sequence[str]) -> list[dict[str, Any]]:
-    """Return as many files as the group has; the databases' first ones take the space that is used."""
+    """Return files for a group, as many as described; the databases' first files take the space that is used."""
     count = int(wanted["files"])
     copies = {"EXTERN": 1, "HIGH": 3}.get(str(wanted["type"]), 2)
     known = {name.upper() for name in databases}

@@ -18,21 +18,21 @@ from exacell.emulator.schema import Release, metrics_in, object_types
 from exacell.emulator.scrubbing import DEFAULT_INTERVAL, alter_schedule
 
 Objects = Mapping[str, Sequence[Mapping[str, str]]]
-"""What a cell told: object type → one record for each object, the texts of its attributes as LIST printed them."""
+"""What a cell listed: object type → one record for each object, with its attributes as LIST printed them."""
 
 _PLANS = {"dbPlan": "db_plan", "catPlan": "cat_plan", "clusterPlan": "cluster_plan"}
 _NODE_OF_CLUSTER = ("id", "name", "cellSecurityPubKey", "services")
-"""What the cell that leads an Exascale cluster keeps of its nodes; the rest each node keeps itself."""
+"""Attributes that the leading cell of an Exascale cluster keeps of its nodes; each node keeps the others itself."""
 
 
 def make_like(cell: Cell, told: Mapping[str, Any], *, release: Release, now: float) -> None:
-    """Give a new rack's cell everything that another one has told.
+    """Give a cell of a new rack all attributes that another cell reported.
 
     Args:
         told: ``objects`` (:data:`Objects`); ``plans``, the directives of each IORM plan; ``dirty`` and ``used``, the bytes in its
             flash cache.
-        release: what the new rack runs.
-        now: its time.
+        release: the release of the new rack.
+        now: the new rack's time.
     """
     objects: Objects = told["objects"]
     _settings(cell, objects, release, now)
@@ -75,7 +75,7 @@ def _settings(cell: Cell, objects: Objects, release: Release, now: float) -> Non
 
 
 def _memory_cache(cell: Cell, objects: Objects) -> None:
-    """Give it the cache in DRAM that it has, or none."""
+    """Give the cell the described cache in DRAM, or none."""
     records = [record for record in objects.get("XRMEMCACHE", ()) if not record.get("cellDisk")]
     before, cell.memory_cache = cell.memory_cache, None
     for record in records:
@@ -89,7 +89,7 @@ def _directives(plan: Sequence[Sequence[Sequence[str]]]) -> tuple[Directive, ...
 
 
 def _watched(cell: Cell, objects: Objects, release: Release) -> None:
-    """Give it its thresholds, of metrics that the release has, and its alerts; those that are open are their thresholds'."""
+    """Give the cell its thresholds on metrics that the release has, and its alerts; an open alert belongs to its threshold."""
     cell.thresholds = {
         record["name"]: Threshold(**state_of("THRESHOLD", record))
         for record in objects.get("THRESHOLD", ())
@@ -120,7 +120,7 @@ def _alert(record: Mapping[str, str]) -> Alert:
 
 
 def _own_objects(cell: Cell, objects: Objects) -> None:
-    """Give it its quarantines, and what was set of offload groups and of updates."""
+    """Give the cell its quarantines, and the settings of offload groups and updates."""
     kinds = {attribute.name: attribute.kind for attribute in object_types()["QUARANTINE"].attributes}
     quarantines = {
         record["name"]: {n: value_of(kinds[n], text) for n, text in record.items() if n != "name" and n in kinds}
@@ -143,7 +143,7 @@ def _own_objects(cell: Cell, objects: Objects) -> None:
 
 
 def _security(cell: Cell, objects: Objects) -> None:
-    """Give it its clients' keys, its roles and its users: with other keys, and with passwords that nobody knows."""
+    """Give the cell its clients, roles and users; keys are other keys, and nobody knows the passwords."""
     kept: dict[str, dict[str, Record]] = {
         "KEY": {
             record.get("name", ""): {"key": secrets.token_hex(16), "type": record.get("type", "")}
@@ -162,11 +162,11 @@ def _security(cell: Cell, objects: Objects) -> None:
 
 
 def copy_exascale(cells: Mapping[str, Cell], told: Mapping[str, Objects]) -> None:
-    """Give the cells the Exascale cluster that one of them leads, and the nodes that they are in it.
+    """Give the cells the Exascale cluster that one of them leads, and make them its nodes.
 
     Args:
-        cells: by host.
-        told: the objects of each.
+        cells: the cells by host name.
+        told: the listed objects of each cell.
     """
     nodes = {host: node for host, objects in told.items() for node in objects.get("ESNODE", ())}
     for host, objects in told.items():

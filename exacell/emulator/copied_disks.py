@@ -1,7 +1,7 @@
-"""The disks of a copied cell, and the caches and logs on them, as they were listed.
+"""The disks, caches and logs of a copied cell, as they were listed.
 
-What a listing does not tell (where a LUN is missing, how fast a disk turns) is that of the model's disk of the same name, or
-else of the same medium.
+Values that a listing does not show (such as a missing LUN's place or a disk's speed) are taken from the model's disk of the
+same name, or else from one of the same medium.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _D = TypeVar("_D", bound=_OfAMedium)
 
 
 def copy_disks(cell: Cell, objects: Objects, now: float) -> None:
-    """Replace a cell's devices, LUNs, cell disks and grid disks by those that were told."""
+    """Replace a cell's devices, LUNs, cell disks and grid disks by the listed ones."""
     devices, luns = dict(cell.physical_disks), dict(cell.luns)
     cell.physical_disks = {
         device.name: device for device in _like(objects.get("PHYSICALDISK", ()), "PHYSICALDISK", devices)
@@ -42,7 +42,7 @@ def copy_disks(cell: Cell, objects: Objects, now: float) -> None:
 
 
 def _models_lun(disk: CellDisk, models: Mapping[str, CellDisk]) -> str:
-    """Return the name of the model's LUN that stands for that of a cell disk: its own, or one of the same medium."""
+    """Return the name of the model's LUN for a cell disk: that of the same name, or one of the same medium."""
     own = models.get(disk.name)
     fitting = [model for model in models.values() if model.disk_type is disk.disk_type] or list(models.values())
     return own.lun if own is not None and own.disk_type is disk.disk_type else fitting[0].lun
@@ -55,7 +55,7 @@ def _like(records: Iterable[Mapping[str, str]], owner: str, models: Mapping[str,
 def _pairs(
     records: Iterable[Mapping[str, str]], owner: str, models: Mapping[str, _D]
 ) -> list[tuple[Mapping[str, str], _D]]:
-    """Return each record and what it makes of the model's disk of its name, or of one of its medium.
+    """Return each record with a disk made from it: a copy of the model's disk of the same name or medium, with listed values.
 
     A disk on a medium that the emulator does not know is left out.
     """
@@ -76,7 +76,7 @@ def _pairs(
 def _put_on(
     cell: Cell, disk: CellDisk, record: Mapping[str, str], model: Lun, devices: Mapping[str, PhysicalDisk]
 ) -> None:
-    """Put a cell disk on the LUN and the device that it told of; on the model's where those were not told."""
+    """Put a cell disk on its listed LUN and device; on the model's if these were not listed."""
     luns, known = cell.luns, cell.physical_disks.values()
     serial, own = record.get("physicalDisk"), record.get("deviceName")
     lun = luns.get(record.get("lun", "")) or next((x for x in luns.values() if x.cell_disk == disk.name), None)
@@ -87,7 +87,7 @@ def _put_on(
         device = replace(devices[model.physical_disk])
         device.name = _free_name(device.name, cell.physical_disks)
         cell.physical_disks[device.name] = device
-    if lun is None and "" not in (record.get("lun"), serial):  # One that is dead has neither.
+    if lun is None and "" not in (record.get("lun"), serial):  # A dead disk has neither.
         lun = replace(model, name=_free_name(record.get("lun") or model.name, luns), cell_disk=disk.name)
         lun.physical_disk = device.name
         luns[lun.name] = lun
@@ -115,10 +115,10 @@ def _grid_disks(cell: Cell, records: Sequence[Mapping[str, str]], now: float) ->
 
 
 def copy_caches(cell: Cell, objects: Objects, now: float, *, dirty: int, used: int) -> None:
-    """Give a cell the caches and logs that were told, in the space that neither grid disks have nor is free.
+    """Give a cell the listed caches and logs, in the space that is neither free nor in grid disks.
 
     Args:
-        dirty: bytes in the flash cache that are not yet on disk; ``used``: all in it.
+        dirty: bytes in the flash cache that are not yet on disk; ``used``: all bytes in it.
     """
     free = {record["name"]: _bytes(record.get("freeSpace", "")) for record in objects["CELLDISK"]}
     memory_caches = [*objects.get("PMEMCACHE", ()), *objects.get("XRMEMCACHE", ())]
@@ -159,7 +159,7 @@ def _log(cell: Cell, records: Sequence[Mapping[str, str]]) -> FlashLog | None:
 
 
 def _cache(cell: Cell, records: Sequence[Mapping[str, str]], free: Mapping[str, int]) -> FlashCache | None:
-    """Return the cache on cell disks that was told: it has on each what nothing else has, and in all what was told."""
+    """Return the listed cache; on each cell disk it has the space that nothing else has, and in total the listed size."""
     for record in records:
         disks = [name for name in listed(record.get("cellDisk", "")) if name in cell.cell_disks]
         if not disks:
@@ -176,7 +176,7 @@ def _cache(cell: Cell, records: Sequence[Mapping[str, str]], free: Mapping[str, 
 
 
 def _flushed(cache: FlashCache, status: str, records: Sequence[Mapping[str, str]], now: float) -> None:
-    """Let a cache be flushed as it was told: the whole of it, or some of its disks."""
+    """Flush a cache as it was listed: all of it, or some of its disks."""
     whole = "flush" in status
     told = {record["name"]: record.get("flushStatus", "") for record in records}
     some = [name for name in cache.members if told.get(name)]

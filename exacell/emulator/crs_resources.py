@@ -1,6 +1,6 @@
-"""What the clusterware of an emulated cluster manages, and in which state it is: disk groups, databases, listeners, addresses.
+"""The resources of an emulated cluster's clusterware and their states: disk groups, databases, listeners, addresses.
 
-Names and types of resources are Oracle's; which ones there are is what an Exadata's cluster has at least. Databases,
+Names and types of resources are Oracle's; the emulator has those that every Exadata's cluster has. Databases,
 listeners and addresses always run; a disk group's resource follows where the group is mounted.
 
 Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference" (status resource, filters) and
@@ -29,7 +29,7 @@ class Instance:
 
     Attributes:
         server: the node; empty for an offline cluster resource.
-        details: of the state, without STABLE.
+        details: the details of the state, without STABLE.
     """
 
     server: str
@@ -39,12 +39,12 @@ class Instance:
 
     @property
     def state(self) -> str:
-        """``ONLINE`` or ``OFFLINE``."""
+        """Return ``ONLINE`` or ``OFFLINE``."""
         return ONLINE if self.online else OFFLINE
 
     @property
     def placed(self) -> str:
-        """The state with the server, as STATE shows it."""
+        """Return the state with the server, as the column STATE shows it."""
         return f"{ONLINE} on {self.server}" if self.online else OFFLINE
 
 
@@ -53,7 +53,7 @@ class Resource:
     """One resource.
 
     Attributes:
-        local: it has an instance on each node; else it is a cluster resource with numbered instances.
+        local: whether it has an instance on each node; otherwise it is a cluster resource with numbered instances.
         profile: its attributes besides NAME and TYPE, in order.
     """
 
@@ -64,7 +64,7 @@ class Resource:
     profile: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def attributes(self, at: Instance, number: int) -> dict[str, str]:
-        """Return the attributes of one instance, those of the state first."""
+        """Return the attributes of one instance; those of the state come first."""
         stamp = format_date(from_epoch(at.since), "MM/DD/YYYY HH24:MI:SS")
         return {
             "NAME": self.name,
@@ -87,7 +87,7 @@ class Resource:
 
 
 def resources(asm: Asm) -> Iterator[Resource]:
-    """Yield the resources of a cluster: those of each node first, then the cluster's, each by name."""
+    """Yield the resources of a cluster: the local ones first, then the cluster's, each by name."""
     started = asm.started
     everywhere = tuple(Instance(server=node, since=started) for node in asm.nodes)
     yield _local("ora.LISTENER.lsnr", "ora.listener.type", everywhere, ENDPOINTS="TCP:1521")
@@ -170,16 +170,16 @@ _OPERATORS: Mapping[str, Callable[[str, str], bool]] = MappingProxyType(
 
 
 class FilterError(ValueError):
-    """A filter that can't be read; the text is the filter."""
+    """A filter that can't be parsed; the text is the filter."""
 
 
 def matcher(text: str) -> Callable[[Mapping[str, str]], bool]:
-    """Return what says whether attributes match the filter of ``-w``.
+    """Return a function that checks whether attributes match the filter of ``-w``.
 
     ``filter := term {(AND|OR) term}``, ``term := [NOT] ( filter ) | attribute operator value``; AND binds more tightly.
 
     Raises:
-        FilterError: it has another form.
+        FilterError: the filter has another form.
     """
     words: list[str] = [match[0] for match in _FILTER_TOKEN.finditer(text)]
 

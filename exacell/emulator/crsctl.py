@@ -1,10 +1,10 @@
-"""The programs of the clusterware on an emulated database node, as far as somebody reads them: ``crsctl`` and ``olsnodes``.
+"""The clusterware programs ``crsctl`` and ``olsnodes`` of an emulated database node; only their commands that scripts use.
 
-``stat res``, its filters and the active version are read by rac-status.sh; a refusal of exacell has the voting files moved
-by ``crsctl replace votedisk``.
+rac-status.sh reads ``stat res``, its filters and the active version; exacell's own hints ask for ``crsctl replace votedisk``,
+which moves the voting files.
 
 Source: Oracle Clusterware Administration and Deployment Guide, "CRSCTL Utility Reference", "OLSNODES Command Reference",
-"Managing Voting Files"; reference asm.md 9. What a wrong command line prints is ours.
+"Managing Voting Files"; reference asm.md 9. The output for a wrong command line is made up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exacell.emulator.program import Out, Program
 
 _RULE = "-" * 80
 _WIDE_SINCE = (12, 1)
-"""From here on the table's titles are in lower case and details end in the internal state."""
+"""From this release on the table's titles are in lower case and details end in the internal state."""
 _DETAILS = 20
 _USAGE = (
     "Usage: crsctl {status|stat} {resource|res} [<name> ...] [-w <filter>] [-t|-v|-p] [-attr <attributes>]\n"
@@ -32,12 +32,12 @@ _USAGE = (
 
 
 class _UsageError(Exception):
-    """The command line is none of those that are known."""
+    """The command line is not a known one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What ``status resource`` asks for."""
+    """The parsed options of ``status resource``."""
 
     names: tuple[str, ...]
     where: str
@@ -46,7 +46,7 @@ class _Asked:
 
 
 def crsctl(asm: Asm, node: int, argv: Sequence[str]) -> Program:
-    """Return the running program."""
+    """Run a command of ``crsctl`` and return the running program."""
     asm.rack.advance()
     asm.settle()
     words = [word.lower() for word in argv]
@@ -118,13 +118,13 @@ def _all_attributes(resource: Resource) -> Iterator[dict[str, str]]:
 
 
 def _lines(attributes: Mapping[str, str], wanted: Sequence[str]) -> str:
-    """Return the attributes that are wanted, all without a wish, in their own order."""
+    """Return the wanted attributes as lines, in their own order; all of them if none are named."""
     return "".join(f"{name}={value}\n" for name, value in attributes.items() if not wanted or name in wanted)
 
 
 def _brief(resource: Resource, wanted: Sequence[str]) -> str:
     placed = [at.placed for at in resource.instances]
-    # A target stands over its state: TARGET= is one character longer than STATE=.
+    # A target and its state are printed in two columns: TARGET= is one character longer than STATE=.
     widths = [len(place) - (not number) for number, place in enumerate(placed)]
     targets = [at.state.ljust(width) for at, width in zip(resource.instances, widths, strict=True)]
     attributes = {
@@ -141,7 +141,7 @@ def _profile(resource: Resource, wanted: Sequence[str]) -> str:
 
 
 def _verbose(resource: Resource, wanted: Sequence[str]) -> str:
-    """Return the name once and then what each instance has to say."""
+    """Return the name once, and then the attributes of each instance."""
     blocks: list[str] = []
     for number, at in enumerate(resource.instances, start=1):
         attributes = resource.attributes(at, number)
@@ -204,7 +204,7 @@ def _identity(path: str) -> str:
 
 
 def _replaced_voting_disks(asm: Asm, node: int, name: str) -> tuple[str, int]:
-    """Move the voting files to a disk group that has the failure groups for them, mounted here."""
+    """Move the voting files to a disk group that is mounted here and has enough failure groups for them."""
     group = asm.groups.get(name)
     fits = group is not None and len(group.voting_places) == group.redundancy.voting_files
     if group is None or not fits or node not in group.mounted or group.voting_files:
@@ -225,7 +225,7 @@ def _replaced_voting_disks(asm: Asm, node: int, name: str) -> tuple[str, int]:
 
 
 def olsnodes(asm: Asm, node: int, argv: Sequence[str]) -> Program:
-    """Return the running program: the nodes of the cluster, with ``-n -s -t -i`` numbered, active, unpinned, addressed."""
+    """Return the running program, which lists the cluster's nodes; ``-n -s -t -i`` add number, status, pinning and address."""
     letters = "".join(word.removeprefix("-") for word in argv if word.startswith("-"))
     if set(letters) - set("cilnst") or any(not word.startswith("-") for word in argv):
         yield Out("Usage: olsnodes [-n] [-i] [-s] [-t] [-l] [-c]\n", err=True)

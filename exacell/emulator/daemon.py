@@ -1,7 +1,7 @@
 """The process behind one emulated rack: ``python -m exacell.emulator.daemon <directory> <options as JSON>``.
 
-Started by :func:`exacell.emulator.control.start`. It serves until it is told to stop, gets SIGTERM, or its directory is
-gone. control.json appears when everything answers; failure.json says why a start was refused.
+Started by :func:`exacell.emulator.control.start`. It serves until it is asked to stop, gets SIGTERM, or its directory is removed.
+It writes control.json when all its services answer, and failure.json with the reason if it refuses to start.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from exacell.emulator.world import World
 LOG = logging.getLogger("exacell.emulator")
 
 _FEW_HOSTS = 4
-"""Up to so many hosts, what has changed on them is found by comparing."""
+"""Up to this many hosts, changes are found by comparing the stored state host by host."""
 _SHORT_S = 0.01
-"""Between two looks whether a load that is due has been applied."""
+"""Seconds between two checks whether a due load has been applied."""
 _WATCH_S = 1.0
-"""How often the process looks whether its directory is still there."""
+"""Seconds between two checks whether the rack's directory still exists."""
 
 
 class Daemon:
     """One running rack: its world, its SSH servers, its control service and its files.
 
     Args:
-        given: the options that the rack was made with, as they were given.
+        given: the options that the rack was made with, as the user wrote them.
     """
 
     def __init__(self, files: RackFiles, world: World, given: Mapping[str, object]) -> None:
@@ -67,7 +67,7 @@ class Daemon:
         self._time = TimeKeeper(world, float(str(world.describe()["speed"])), files.write_state)
 
     async def serve(self) -> None:
-        """Open everything, say so in control.json, and serve until stopped."""
+        """Open all services, write control.json, and serve until stopped."""
         making = HostMaking(self._files, self._world)
         hosts = making.hosts()
         programs = Programs(self._world, self.save, self._time.catch_up)
@@ -112,27 +112,27 @@ class Daemon:
             await servers.close()
             shells.close()
             await service.close()
-            # What has not been played by now never happens: whoever stops a rack does not wait for it.
+            # Rack time that has not been emulated by now is skipped, so that stopping a rack takes no time.
             self._world.hold_back()
             if self._files.root.is_dir():
                 self._files.write_state(self._world.to_state())
                 self._files.control.unlink(missing_ok=True)
 
     def _player_ended(self, player: asyncio.Task[None]) -> None:
-        """End the rack when what lets its time pass has failed: without it, it would only seem to run."""
+        """Stop the rack if the task that lets its time pass has failed: it would seem to run although its time stands still."""
         if not player.cancelled() and (error := player.exception()) is not None:
             LOG.error("the rack's time stands still", exc_info=error)
             self._stop.set()
 
     def _power(self, servers: RackServers, shells: HostShells, host: str, up: bool) -> None:
-        """End what runs on a host that goes down, and say which hosts are down."""
+        """End all processes on a host that goes down, and write down which hosts are down."""
         if not up:
             shells.close_host(host)
             servers.drop(host)
         asyncio.get_running_loop().call_soon(self._tell, shells)
 
     def _tell(self, shells: HostShells) -> None:
-        """Write what ``status`` and ping say of the running rack: whether there are shells, and which hosts are down."""
+        """Write the facts for ``status`` and ping: whether the rack has shells, and which hosts are down."""
         faults = self._world.faults
         down = [host for host in (*self._world.cells, *self._world.dbnodes) if faults.holds(host, Kind.POWER_OFF)]
         write_json(self._files.status, {"no_shells": shells.refusal, "down": down})
@@ -144,11 +144,11 @@ class Daemon:
         self._stop.set()
 
     def save(self, host: str) -> None:
-        """Write what a statement on ``host`` has changed."""
+        """Store the changes that a statement made on ``host``."""
         self._files.write_state(self._world.changed_parts(host))
 
     def _save_all(self, hosts: set[str]) -> None:
-        """Write what has changed on some hosts; for many it is cheaper to write everything than to compare."""
+        """Store the changes on some hosts; for many hosts it is cheaper to write all state than to compare."""
         if len(hosts) > _FEW_HOSTS:
             self._files.write_state(self._world.to_state())
         else:
@@ -192,7 +192,7 @@ class Daemon:
         }
 
     async def _play_faults(self) -> None:
-        """Let injected faults begin and end when their time comes, not only when somebody looks."""
+        """Begin and end injected faults when they are due, even if nobody reads the rack's state."""
         faults = self._world.faults
         while True:
             self._faults_changed.clear()
@@ -221,7 +221,7 @@ class Daemon:
         return {**self._faults_answer(before), "cleared": count}
 
     def _faults_answer(self, changed: set[str]) -> Json:
-        """Make a change of the faults of some hosts count at once, and return what faults there are now."""
+        """Apply a change of the faults of some hosts at once, and return the rack's faults."""
         self._offer_keys()
         self._faults_changed.set()
         self._save_all(changed)
@@ -272,7 +272,7 @@ def _whole(request: Json, key: str) -> int:
 
 
 def _files_of(hosts: Mapping[str, Host], public_keys: str, host: str) -> HostFiles:
-    """Return the files of a host, made first where nobody has logged in there yet."""
+    """Return the files of a host; they are made first if nobody has logged in there yet."""
     hosts[host].prepare(public_keys)
     return HostFiles(hosts[host].files.tree(host), "/")
 
@@ -288,7 +288,7 @@ def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
     """Return the rack as it was when it stopped, or a new one made with ``options``.
 
     Raises:
-        ExacellError: the options fit no rack, or the state is damaged.
+        ExacellError: no rack can have these options, or the stored state is damaged.
     """
     from exacell.emulator.metric_store import MetricStore
     from exacell.emulator.rack_world import RackWorld
@@ -300,13 +300,13 @@ def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
 
 
 def _use_cheap_child_watcher() -> None:
-    """Before Python 3.12, asyncio starts a thread for each child unless told that pidfds exist."""
+    """Make asyncio use pidfds for children: before Python 3.12 it starts a thread for each child otherwise."""
     if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
         asyncio.set_child_watcher(asyncio.PidfdChildWatcher())
 
 
 def _leave_signals_to_shells() -> None:
-    """Take no notice of a hang-up here, and have the shells on the rack's hosts take it: under nohup they would ignore it."""
+    """Ignore SIGHUP and SIGQUIT here with a handler, so that shells on the rack's hosts do not inherit them as ignored."""
     for number in (signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, lambda *_: None)
 
@@ -339,7 +339,7 @@ def main() -> int:
             ),
         )
     if os.fork():
-        # Whoever started us shall neither wait for the rack nor keep its remains as a zombie. The lock is the child's.
+        # The caller must not wait for the rack, and the rack must not become its zombie. The child keeps the lock.
         os._exit(0)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode("ascii"), 0)

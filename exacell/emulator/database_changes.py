@@ -1,4 +1,4 @@
-"""ALTER DATABASE and ALTER SYSTEM on an emulated database, as far as redo logs go.
+"""ALTER DATABASE and ALTER SYSTEM on an emulated database: redo logs and parameters.
 
 Source: reference asm.md section 10.
 """
@@ -36,9 +36,8 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     """Carry out SWITCH LOGFILE, CHECKPOINT, ARCHIVE LOG CURRENT or SET; return the message.
 
     Raises:
-        OraError: ORA-02065 for another option, ORA-02095 for one that is not changed while an instance runs, ORA-02097 for a
-            value that the parameter does not take, ORA-32009 for what
-            another instance has in memory.
+        OraError: ORA-02065 for another option; ORA-02095 for a parameter that can't be changed while an instance runs; ORA-02097
+            for a value that the parameter does not accept; ORA-32009 for a value in another instance's memory.
     """
     reader = TokenReader(statement)
     reader.take()
@@ -73,7 +72,7 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
 
 
 def _flush(reader: TokenReader) -> None:
-    """Step over what FLUSH names; nothing that it empties is emulated."""
+    """Skip the object of FLUSH; the emulator has none of the memory that it empties."""
     known = ("SHARED_POOL", "BUFFER_CACHE", "FLASH_CACHE", "GLOBAL", "REDO", "PASSWORDFILE_METADATA_CACHE")
     if not reader.here.is_word(*known):
         raise reader.error(2065)
@@ -93,10 +92,10 @@ def _reset(instance: Instance, database: Database, reader: TokenReader) -> None:
 
 
 def _settable(instance: Instance, reader: TokenReader) -> str:
-    """Return the parameter that is named next.
+    """Read the name of a parameter and return it.
 
     Raises:
-        OraError: ORA-02095 for one that the emulated database only shows, ORA-02065 for one that it has not.
+        OraError: ORA-02095 for a parameter that the emulated database only shows, ORA-02065 for one that it does not have.
     """
     at = reader.here.at
     name = reader.name(2065).lower()
@@ -126,7 +125,7 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
     if scope != "SPFILE" and name == CACHE_FILE:
         raise OraError(ora(2095))
     if scope != "SPFILE" and name == CACHE_SIZE and value not in ("0", str(instance.asm.rack.spec.dbcache)):
-        raise OraError(ora(2097))  # Off, or on with the size that it was started with.
+        raise OraError(ora(2097))  # 0, or the size that it was started with.
     if scope != "SPFILE":
         if sid == "*":
             _stay(instance, database, name)
@@ -136,7 +135,7 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
 
 
 def _stay(instance: Instance, database: Database, name: str) -> None:
-    """Keep what each instance has of a parameter for which it has its own entry: what is for all comes behind that."""
+    """Keep the present value in each instance that has its own spfile entry: a value for all instances does not replace it."""
     for node in range(len(instance.asm.nodes)):
         one = replace(instance, node=node)
         kept = parameters(one).get(name, (0, None))[1]
@@ -153,7 +152,7 @@ def _file(database: Database, sid: str) -> dict[str, str]:
 
 
 def _scope(reader: TokenReader, scope: str) -> tuple[str, str]:
-    """Return where a parameter is changed, ``scope`` where nothing is said, and of which instance, ``*`` for all.
+    """Read SCOPE and SID; return where a parameter is changed (default ``scope``) and in which instance (``*`` for all).
 
     Source: Oracle SQL Language Reference, ALTER SYSTEM, SCOPE and SID, on an instance that was started by an spfile.
     """
@@ -173,7 +172,7 @@ def alter_database(instance: Instance, database: Database, statement: str) -> st
     """Carry out ADD [STANDBY] LOGFILE or DROP [STANDBY] LOGFILE GROUP; return the message.
 
     Raises:
-        OraError: what section 10 of the reference lists, or ORA-00922 for another option.
+        OraError: an error of section 10 of the reference, or ORA-00922 for another option.
     """
     reader = TokenReader(statement)
     reader.take()
@@ -267,10 +266,10 @@ def _group(instance: Instance, target: str) -> DiskGroup:
 
 
 def _checked_block(asked: int | None, groups: list[DiskGroup], target: str, *, checked: bool) -> int:
-    """Return the block size of a new log: the sector size of its group unless another one is asked for and allowed.
+    """Return the block size of a new log in bytes: the sector size of its group, unless another one is asked for and allowed.
 
     Raises:
-        OraError: ORA-01378, the sectors have another size; ORA-15347, it is below the group's sector size.
+        OraError: ORA-01378 if the sectors have another size; ORA-15347 if it is below the group's sector size.
     """
     sector = int(groups[0].attributes["sector_size"])
     if asked is None:
@@ -285,7 +284,7 @@ def _checked_block(asked: int | None, groups: list[DiskGroup], target: str, *, c
 
 
 def _drop_log(instance: Instance, database: Database, number: int, *, standby: bool) -> None:
-    """Drop a group; its members are files that Oracle manages, so they go too."""
+    """Drop a group; its members are files that Oracle manages, so they are deleted too."""
     group = database.group(number, standby=True) if standby else database.check_drop(number)
     for member in group.members:
         name, _, rest = member.removeprefix("+").partition("/")

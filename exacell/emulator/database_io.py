@@ -1,4 +1,4 @@
-"""What the I/O of a database on the cells is in its own statistics, V$SYSSTAT: the same requests seen from the other side.
+"""A database's own statistics, V$SYSSTAT, for its I/O on the cells: the same requests, counted by the database.
 
 Names are those of reference asm.md section 11 and of the Oracle Database Reference, "Statistics Descriptions". A statistic
 counts for all instances of a database; each instance has its
@@ -20,11 +20,11 @@ BLOCK_BYTES = 8 * KIB
 REDO_BLOCK_BYTES = 512
 
 SYNC_US = 45
-"""Microseconds that a session waits for the log writer beyond the write itself."""
+"""Microseconds that a session waits for the log writer in addition to the write itself."""
 COMMIT_SHARE = 0.9
-"""Commits for each redo write; the others are written because the buffer fills."""
+"""Commits for each redo write; the other writes happen because the buffer is full."""
 LOGICAL_READS = 40
-"""Reads of blocks in the buffer cache for each that goes to a cell."""
+"""Reads of blocks in the buffer cache for each read from a cell."""
 SCAN_MB = 512
 """Megabytes of one smart scan of a table."""
 
@@ -46,14 +46,14 @@ WATCHED = (
     "SIO_IO_SI_SV",
     "SIO_IO_OF_RE",
 )
-"""Counters of a cell from which the statistics follow."""
+"""Counters of a cell from which the statistics are computed."""
 
 OWN = ("user commits", "execute count", "redo synch writes", "redo synch time (usec)")
 """Statistics that the user sessions of an instance count themselves."""
 
 
 def counted_by_sessions(name: str) -> bool:
-    """Whether the user sessions of an instance count that themselves."""
+    """Return whether the user sessions of an instance count this statistic themselves."""
     return name in OWN or name.startswith(SYNC)
 
 
@@ -99,7 +99,7 @@ STATISTICS: tuple[tuple[str, int], ...] = (
 
 
 def watched(counters: Counters) -> dict[str, float]:
-    """Return the watched counters of a cell as they are now."""
+    """Return the present values of a cell's watched counters."""
     return {name: counters.get(name, 0) for name in WATCHED}
 
 
@@ -111,14 +111,14 @@ def growth(counters: Counters, before: Mapping[str, float]) -> dict[str, float]:
 def statistics(
     seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile, own: int = 0, in_proportion: bool = False
 ) -> dict[str, float]:
-    """Return what a database counts for I/O that the cells have counted, by the names of :data:`STATISTICS`, and how long
-    its waits for redo were.
+    """Return a database's statistics for I/O that the cells have counted, by the names of :data:`STATISTICS`, with its redo wait
+    times.
 
     Args:
         seen: the growth of the watched counters, summed over all cells.
         writes: redo writes of the database; the cells saw ``copies`` of each, and of each block written.
-        own: reads that the database's own flash cache has served, of which no cell knows.
-        in_proportion: what a session waits beyond a write grows with it, so that both have the same true effect.
+        own: reads that the database's own flash cache has served, which no cell has seen.
+        in_proportion: a session's wait beyond the write grows with the write time, so that both have the same true effect.
     """
     skipped = seen["FC_IO_RQ_R_SKIP"] - seen["FC_IO_RQ_R_SKIP_LG"]
     small = round(seen["FC_IO_RQ_R"] + seen["FC_IO_RQ_R_MISS"] + skipped)

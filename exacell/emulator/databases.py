@@ -1,4 +1,4 @@
-"""The emulated databases as far as storage work meets them: their redo log groups, and what SQL does to those.
+"""The emulated databases as far as they use storage: their redo log groups, and the changes that SQL makes to these.
 
 Source: reference asm.md section 10 (V$LOG, V$LOGFILE, ADD and DROP LOGFILE, block sizes).
 """
@@ -13,7 +13,7 @@ from exacell.emulator.segments import Segment, segments_from_state
 from exacell.emulator.work.tracing import EnabledTrace
 
 OVERRIDE = "_disk_sector_size_override"
-"""A parameter: while it is TRUE, nobody checks the block sizes of redo logs."""
+"""A parameter: while it is TRUE, block sizes of redo logs are not checked."""
 
 CACHE_FILE, CACHE_SIZE = "db_flash_cache_file", "db_flash_cache_size"
 """Parameters of the database's own flash cache. Source: Oracle Database Reference, DB_FLASH_CACHE_FILE, DB_FLASH_CACHE_SIZE."""
@@ -41,7 +41,7 @@ class RedoGroup:
 
 @dataclass(kw_only=True)
 class AwrSnapshot:
-    """A snapshot of the workload repository: when it was taken, and what all instances had counted."""
+    """A snapshot of the workload repository: its time, and the counters of all instances."""
 
     number: int
     taken: float
@@ -50,7 +50,7 @@ class AwrSnapshot:
 
 @dataclass(frozen=True, kw_only=True)
 class IoCalibration:
-    """What CALIBRATE_IO has measured, in rack time, requests and MB a second."""
+    """The result of CALIBRATE_IO: its times in rack time, and requests and MB in a second."""
 
     started: float
     ended: float
@@ -63,7 +63,7 @@ class IoCalibration:
 
 @dataclass(frozen=True, kw_only=True)
 class StoredRoutine:
-    """A procedure or function that a database keeps: its text from that word on, and what is wrong with it, line by line."""
+    """A procedure or function stored in a database: its text from that word on, and its errors, line by line."""
 
     kind: str
     source: str
@@ -77,13 +77,13 @@ class Database:
     Attributes:
         change: the system change number now.
         routines: stored procedures and functions by name.
-        parameters: those that ALTER SYSTEM has set in the memory of the instances.
-        spfile: those that the server parameter file holds beyond what the database was made with.
-        own, own_spfile: the same by instance, for what SID has set in one of them: it goes before the others.
+        parameters: values that ALTER SYSTEM has set in the memory of all instances.
+        spfile: values in the server parameter file beyond those that the database was made with.
+        own, own_spfile: the same by instance, for values set with SID; they take precedence.
         snapshots: of the workload repository, oldest first.
-        traces: what DBMS_MONITOR has switched on beyond single sessions.
+        traces: tracing that DBMS_MONITOR has switched on for more than one session.
         calibration: the last run of CALIBRATE_IO.
-        standby: log groups that only a standby database would fill: here nothing does.
+        standby: log groups for a standby database; here they stay empty.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Database:
         """Return a redo log group, or one of those for a standby database.
 
         Raises:
-            OraError: ORA-01590, there is none of that number.
+            OraError: ORA-01590 if there is no group of that number.
         """
         for group in self.standby if standby else self.redo:
             if group.number == number:
@@ -123,7 +123,7 @@ class Database:
         return sorted((group for group in self.redo if group.thread == thread), key=lambda group: group.number)
 
     def switch(self, thread: int, now: float) -> None:
-        """Make the next group of a thread the current one: an unused one first, then the one used longest ago."""
+        """Make the next group of a thread the current one: an unused group first, else the one used longest ago."""
         groups = self.of_thread(thread)
         current = next((group for group in groups if group.status == "CURRENT"), None)
         others = [group for group in groups if group is not current]
@@ -138,7 +138,7 @@ class Database:
         following.first_change, following.first_time = self.change, now
 
     def checkpoint(self) -> None:
-        """Write everything out, so that no group but the current ones is needed for recovery."""
+        """Write all changes to disk, so that only the current groups are needed for recovery."""
         self.change += 100
         for group in self.redo:
             if group.status == "ACTIVE":
@@ -184,6 +184,6 @@ def database_from_state(state: dict[str, Any]) -> Database:
         "calibration": calibration,
     }
     known = dict(state)
-    if known.pop("override_sector_size", False):  # Where racks kept it that were made earlier.
+    if known.pop("override_sector_size", False):  # Racks that were made by earlier versions keep it here.
         made["parameters"] = {**state.get("parameters", {}), OVERRIDE: "TRUE"}
     return Database(**{**known, **made})

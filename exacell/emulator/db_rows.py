@@ -1,4 +1,4 @@
-"""The rows of the views that are not ASM's own: instance, parameters, version, database, redo logs.
+"""The rows of views that are not ASM's own: instance, parameters, version, database, redo logs.
 
 Values follow reference asm.md sections 1, 5 and 10.
 """
@@ -16,7 +16,7 @@ from exacell.emulator.sql.values import Value, from_epoch
 
 
 def banner(version: Version) -> str:
-    """Return the product line of a release, without its version numbers behind the first."""
+    """Return the product line of a release, with only the first part of its version number."""
     suffix = {11: "11g", 12: "12c", 18: "18c", 19: "19c"}[version[0]]
     return f"Oracle Database {suffix} Enterprise Edition Release {version_text(version)} - 64bit Production"
 
@@ -64,10 +64,10 @@ SETTABLE: Mapping[str, tuple[int, str | None]] = MappingProxyType(
         "use_large_pages": (2, "ONLY"),
     }
 )
-"""Parameters of a database that ALTER SYSTEM sets: type and first value. All but the size of its flash cache change nothing but
-what is shown.
+"""Parameters of a database that ALTER SYSTEM sets: type and first value. Only the size of its flash cache has an effect; the
+others are just shown.
 
-Source: Oracle Database Reference, "Initialization Parameters"; values are ours.
+Source: Oracle Database Reference, "Initialization Parameters"; values are made up.
 """
 
 
@@ -166,7 +166,7 @@ def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def spfile_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SPPARAMETER: what the server parameter file holds, and a row for each parameter that it does not."""
+    """Yield the rows of V$SPPARAMETER: the entries of the server parameter file, and an empty row for each other parameter."""
     database = instance.database
     held = {"*": {}} if database is None else {"*": database.spfile, **database.own_spfile}
     known = {name: kind for name, (kind, _) in parameters(instance).items()}
@@ -260,7 +260,7 @@ def logs(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def standby_logs(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$STANDBY_LOG: no redo of another database ever comes."""
+    """Yield the rows of V$STANDBY_LOG; no redo of another database ever arrives."""
     database = instance.database
     for group in sorted(database.standby, key=lambda g: g.number) if database else []:
         yield {

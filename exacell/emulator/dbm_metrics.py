@@ -1,7 +1,7 @@
-"""The metrics of database servers, as DBMCLI lists them: which there are, of what, and their values at a minute.
+"""The metrics of database servers, as DBMCLI lists them: their definitions, their objects, and their values at a minute.
 
-What a server has moved over the network is what the cells have exchanged with it; the rest is steady with some noise, as on
-cells. Source of the definitions: ``data/dbm_metrics.tsv``; which objects they have is read from those of cells.
+A server's network traffic is the traffic that the cells have counted with it; the other values are steady with some noise, as
+on cells. Source of the definitions: ``data/dbm_metrics.tsv``; the objects are those of the similar metrics of cells.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _DISK = "sda"
 _FILE_SYSTEMS = ("/", "/boot", "/u01")
 _QUEUES = (0, 5)
 _PORT_MB = 4000.0
-"""Megabytes a second that a port of QDR InfiniBand carries one way."""
+"""Megabytes a second that a port of QDR InfiniBand carries in one direction."""
 _REQUESTS_PER_MB = 8.0
 _BY_CELLS = ("N_MB_SENT", "N_MB_RECEIVED", "N_MB_SENT_SEC", "N_MB_RECEIVED_SEC")
-"""What cells count of what they exchange with a host."""
+"""Metrics that cells count of their traffic with a host."""
 _DISK_IO: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "OS_IO_RQ_R_SEC": (1.2, 0.5),
@@ -52,12 +52,12 @@ _DISK_IO: Mapping[str, tuple[float, float]] = MappingProxyType(
         "OS_IO_AQU_SZ": (0.1, 0.1),
     }
 )
-"""What the system's own disk does: value, and how far it strays. Ours."""
+"""Per metric of the system's own disk: value, and how far it varies. Made up."""
 
 
 @cache
 def _own() -> tuple[tuple[MetricDefinition, str], ...]:
-    """Return the metrics that database servers alone have, and which of a cell's each is like."""
+    """Return the metrics that only database servers have, each with the similar metric of a cell."""
     found = []
     for name, kind, metric_type, unit, fine, streaming, retention, since, like in rows_of(
         "dbm_metrics.tsv", "emulator"
@@ -87,7 +87,7 @@ def definitions(release: Release) -> Mapping[str, MetricDefinition]:
 
 @dataclass(frozen=True)
 class _Moved:
-    """Megabytes that a server received and sent: since the cells count them, and in the last minute a second."""
+    """Megabytes that a server received and sent: since the cells count them, and per second in the last minute."""
 
     received: float
     sent: float
@@ -95,7 +95,7 @@ class _Moved:
     sent_rate: float
 
     def part(self, name: str, share: float) -> float:
-        """Return what of it a metric of an object tells that has ``share`` of it."""
+        """Return a metric's value for an object that has ``share`` of the traffic: MB, or MB a second for ``_SEC`` metrics."""
         rate = name.endswith("_SEC")
         if "RCV" in name or "_RX_" in name:
             return (self.received_rate if rate else self.received) * share
@@ -106,7 +106,7 @@ class DbmReader:
     """Computes the metrics of one database server."""
 
     def __init__(self, rack: Rack, node: str, *, cores: int, memory_gb: int, fans: int) -> None:
-        """Args: ``cores``, ``memory_gb``, ``fans``: of the server."""
+        """Args: ``cores``, ``memory_gb``, ``fans``: of the database server."""
         self._rack, self._node = rack, node
         self._cpus, self._memory_gb, self._fans = 2 * cores, memory_gb, fans
         self._like = {definition.name: like for definition, like in _own()}
@@ -116,7 +116,7 @@ class DbmReader:
 
     @property
     def definitions(self) -> Mapping[str, MetricDefinition]:
-        """The metrics that the server has."""
+        """Return the server's metric definitions by name."""
         return definitions(self._rack.release.number)
 
     def objects(self, kind: str) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ class DbmReader:
         }.get(kind, ())
 
     def rows(self, moment: float, statement: ListStatement) -> Iterator[Row]:
-        """Yield the rows of all metrics that pass a statement's names, at the collection of ``moment``."""
+        """Yield the rows of all metrics that a statement names, with their values at the collection of ``moment``."""
         wanted = {name.upper() for name in statement.names}
         facts = [f for f in statement.filters if f.attribute.name in ("name", "objectType", "metricType")]
         chosen = [d for d in self.definitions.values() if (not wanted or d.name in wanted) and _fits(d, facts)]
@@ -175,7 +175,7 @@ class DbmReader:
                 }
 
     def minutes(self, statement: ListStatement) -> Iterator[float]:
-        """Yield the collections of the history that pass a statement's filters on time, oldest first."""
+        """Yield the moments of the collections that pass a statement's filters on time, oldest first."""
         now = self._rack.now()
         last = last_minute(now)
         timely = [f for f in statement.filters if f.attribute.name in ("collectionTime", "ageInMinutes")]
@@ -186,7 +186,7 @@ class DbmReader:
                 yield moment
 
     def ports(self) -> list[Row]:
-        """Return the rows of LIST IBPORT: two ports of one card, none on RoCE."""
+        """Return the rows of LIST IBPORT: two ports of one card; empty on RoCE."""
         moved = self._moved(last_minute(self._rack.now()))
         number = len(self._rack.cells) + list(self._rack.dbnodes).index(self._node) + 1
         return [
@@ -247,7 +247,7 @@ class DbmReader:
         )
 
     def _moved(self, moment: float) -> _Moved:
-        """Return what the cells have sent to this server, and what they have got from it."""
+        """Return the traffic between the cells and this server."""
         if self._last is not None and self._last[0] == moment:
             return self._last[1]
         totals = dict.fromkeys(_BY_CELLS, 0.0)

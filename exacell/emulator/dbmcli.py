@@ -1,9 +1,8 @@
 """The ``dbmcli`` program of emulated database nodes: the server itself, its disks, ports and metrics.
 
 DBMCLI has CellCLI's syntax and layouts for the objects of a database server. Here LIST and DESCRIBE know DBSERVER,
-PHYSICALDISK, IBPORT, the metrics with their definitions and history, IORMPLAN, and ALERTHISTORY; there are no alerts. Every
-other statement fails as one that DBMCLI does not know, whose code here is CellCLI's number with DBMCLI's prefix: no public
-source shows it.
+PHYSICALDISK, IBPORT, the metrics with their definitions and history, IORMPLAN, and ALERTHISTORY; there are no alerts. Every other
+statement fails as unknown to DBMCLI; the error code is CellCLI's number with DBMCLI's prefix, because no public source shows it.
 
 Source: Oracle DBMMN, dbmcli-command-reference, list-dbserver, describe-dbserver; reference cellcli.md 1.6.
 """
@@ -35,12 +34,12 @@ from exacell.emulator.tokens import TokenStream, is_comment, statements_of
 from exacell.emulator.values import Row, Size, order_key, passes
 
 SINCE = (12, 1, 2)
-"""Releases from this on have DBMCLI. Source: Oracle DBMMN, "introduced with 12.1.2.1.0"."""
+"""The first release with DBMCLI. Source: Oracle DBMMN, "introduced with 12.1.2.1.0"."""
 PROMPT = "DBMCLI> "
 _NO_PLAN_SINCE = (24, 1)
 """Source: on-line HELP of DBMCLI on a 24.x server, which has no IORMPLAN; that it is gone from here on is our guess."""
 _KEPT_ROWS = 100_000
-"""Rows of a history that are kept between computing the widths of columns and printing them."""
+"""Rows of a history that are kept in memory between computing the widths of columns and printing them."""
 _USAGE = "Usage: dbmcli [-n] [-m] [-x] [-e command]\n"
 
 
@@ -80,7 +79,7 @@ def _reader(rack: Rack, node: str) -> DbmReader:
 
 
 def plan_row(node: str) -> Row:
-    """Return the one row of LIST IORMPLAN: a database server has no I/O that a plan could divide, so it is empty."""
+    """Return the one row of LIST IORMPLAN; it is empty, because a database server has no I/O that a plan could divide."""
     return {"name": f"{node}_IORMPLAN", "catPlan": "", "dbPlan": "", "objective": "basic", "status": "active"}
 
 
@@ -90,12 +89,12 @@ def _hardware() -> Mapping[str, Any]:
 
 
 def server_processors(model: str) -> int:
-    """Return how many processors the database servers have that go with a model of cells, threads counted."""
+    """Return the number of processors (threads) of the database servers that belong to a model of cells."""
     return 2 * int(_hardware()[model]["cores"])
 
 
 def server_memory_gb(model: str) -> int:
-    """Return the memory of the database servers that go with a model of cells."""
+    """Return the memory in GB of the database servers that belong to a model of cells."""
     return int(_hardware()[model]["memory_gb"])
 
 
@@ -141,7 +140,7 @@ def server_row(rack: Rack, node: str) -> Row:
 
 
 def disk_rows(rack: Rack, node: str) -> list[Row]:
-    """Return the rows of LIST PHYSICALDISK: the drives that the RAID controller has."""
+    """Return the rows of LIST PHYSICALDISK: the drives of the RAID controller."""
     return [
         {
             "name": f"{drive.enclosure}:{drive.slot}",
@@ -183,7 +182,7 @@ def dbmcli(rack: Rack, node: str, argv: Sequence[str], *, tty: bool, has_stdin: 
 
 
 def _converse(rack: Rack, node: str, options: Options, *, tty: bool, ask: bool) -> Program:
-    """Read statements from standard input until it ends or EXIT; banner and prompts as CellCLI has them."""
+    """Read statements from standard input until it ends or EXIT; banner and prompts are those of CellCLI."""
     release, prompts = rack.release, not options.no_prompt
     if not options.no_banner:
         yield Out(f"\nDBMCLI: Release {release.banner} - Production on {banner_time(rack.now())}\n")
@@ -227,10 +226,10 @@ def _refused(line: str) -> Program:
 
 
 def _answer(rack: Rack, node: str, text: str) -> Iterator[str]:
-    """Yield what a statement prints.
+    """Yield the output of a statement.
 
     Raises:
-        CellError: DBMCLI does not know it, or there is no such object.
+        CellError: DBMCLI does not know the statement, or there is no such object.
     """
     release, known = rack.release.number, dbm_object_types()
     stream = TokenStream(text)
@@ -269,7 +268,7 @@ def _list(rack: Rack, node: str, statement: ListStatement) -> Iterator[str]:
 
 
 def _rows(rack: Rack, node: str, statement: ListStatement) -> Iterator[Row]:
-    """Yield the rows of one object type that are named, before the filters.
+    """Yield the rows of the named objects of one type, before the filters.
 
     Raises:
         CellError: there is no object of that name.
@@ -298,7 +297,7 @@ def _passes(row: Row, statement: ListStatement) -> bool:
 
 
 def _history(rack: Rack, node: str, statement: ListStatement, columns: Sequence[Attribute]) -> Iterator[str]:
-    """Yield a history minute by minute, and nothing while its widths are computed: a week has a million rows."""
+    """Yield a history minute by minute. While the column widths are computed, nothing is yielded: a week has a million rows."""
     reader, suffix = _reader(rack, node), rack.release.largest_suffix
     minutes, widths = list(reader.minutes(statement)), [1] * len(columns)
     kept: dict[float, list[list[str]]] = {}

@@ -1,4 +1,4 @@
-"""The programs of an emulated database node, by name: sqlplus, asmcmd, srvctl, crsctl and some that only list."""
+"""The programs of an emulated database node, by name: sqlplus, asmcmd, srvctl, crsctl, and a few small ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
 
 PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm")
-"""What :func:`program` knows."""
+"""The names that :func:`program` knows."""
 
 
 def program(
@@ -40,9 +40,9 @@ def program(
         node: host name of a database node of the rack.
         login: grid, oracle or root.
         argv: without the program's name.
-        env: ORACLE_SID and ORACLE_HOME decide what is connected to.
-        tty: prompts go through Ask; without a terminal they are text like any other.
-        files: scripts, and spool files.
+        env: ORACLE_SID and ORACLE_HOME choose the instance.
+        tty: prompts are sent as Ask events; without a terminal they are normal output.
+        files: opens scripts and spool files.
 
     Raises:
         EmulatorError: the rack has no ASM or no such node, or there is no such program.
@@ -73,7 +73,7 @@ def _refused(line: str) -> Program:
 
 
 def _oracleasm(argv: Sequence[str]) -> Program:
-    """ASMLib is not used for grid disks: it is there and has no disks."""
+    """Answer as ASMLib that has no disks: grid disks do not use it."""
     command = argv[0] if argv else ""
     if command in ("listdisks", "scandisks"):
         yield Out(

@@ -1,8 +1,8 @@
-"""What ``dcli`` is on the PATH of programs that meet an emulated rack: dcli 3.5's command line over the system's ssh.
+"""The ``dcli`` program for the PATH of programs that use an emulated rack: dcli 3.5's command line over the system's ssh.
 
 Run by path with ``python -I -S`` as ``dcli_program.py <ssh_config> <argument>…``. It is written from reference dcli.md
-alone and shares nothing with exacell's own dcli, so that the two can be held against each other; what it says where no
-public source quotes dcli's words is its own. It needs ssh and scp on this machine and nothing else.
+alone and shares no code with exacell's own dcli, so that the two can be compared; messages that no public source quotes
+are made up. It needs only ssh and scp on this machine.
 """
 
 import optparse
@@ -26,15 +26,15 @@ _ONE_ROUND = re.compile(r"-\w*[fsmpDdV]")
 
 
 class Usage(Exception):
-    """The command line is wrong: the message, then the options, exit status 2."""
+    """The command line is wrong: print the message, then the options; the exit status is 2."""
 
 
 class Environment(Exception):
-    """Something that dcli needs is missing: the message, exit status 2."""
+    """Something that dcli needs is missing: print the message; the exit status is 2."""
 
 
 def parser() -> optparse.OptionParser:
-    """Return the option parser; options end at the first word that is none."""
+    """Return the option parser; options end at the first word that is not one."""
     made = optparse.OptionParser(
         usage="usage: %prog [options] [command]", version="version 3.5", description="Run a command on many hosts."
     )
@@ -70,7 +70,7 @@ def parser() -> optparse.OptionParser:
 
 
 def check(options: optparse.Values, words: list[str]) -> None:
-    """Raise Usage for what does not go together, in dcli's order."""
+    """Raise Usage for options that exclude each other, in dcli's order of checks."""
     keys = options.push or options.one_password or options.drop
     if not (words or options.script or options.files or keys or options.targets or options.vmstat is not None):
         raise Usage("No command specified")
@@ -108,7 +108,11 @@ def targets_of(options: optparse.Values) -> list[str]:
 
 
 def files_of(options: optparse.Values) -> list[str]:
-    """Return the files to copy as they were written; raises when one is not there."""
+    """Return the files to copy, as the user wrote them.
+
+    Raises:
+        Environment: a file does not exist.
+    """
     names = [options.script] if options.script else [name for text in options.files for name in text.split()]
     for name in names:
         path = os.path.expandvars(os.path.expanduser(name))
@@ -123,7 +127,7 @@ def files_of(options: optparse.Values) -> list[str]:
 
 
 def public_key() -> str:
-    """Return the caller's RSA key as one line, making one when there is none."""
+    """Return the caller's public RSA key as one line; the key is made first if there is none."""
     path = os.path.expanduser("~/.ssh/id_rsa.pub")
     if not os.path.exists(path):
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
@@ -135,7 +139,7 @@ def public_key() -> str:
 
 
 class Host:
-    """What becomes of one host."""
+    """The output and the exit status of one host."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -146,7 +150,7 @@ class Host:
 
 
 class Dcli:
-    """One run."""
+    """One run of dcli."""
 
     def __init__(self, config: str, options: optparse.Values, words: list[str]) -> None:
         self.options = options
@@ -160,7 +164,7 @@ class Dcli:
         self.worst = 0
 
     def option_string(self, given: str) -> str:
-        """Return the options for ssh (or for scp) as one piece of shell."""
+        """Return the options for ssh (or for scp) as one piece of shell text."""
         parts = ["-F", shlex.quote(self.config)] + ([given] if given else [])
         if not (self.options.prompt or self.options.push or self.options.one_password):
             parts += ["-o BatchMode=yes", "-o strictHostKeyChecking=yes"]
@@ -172,12 +176,12 @@ class Dcli:
         return " ".join(parts)
 
     def ssh_line(self, host: str, command: str) -> str:
-        """Return the local shell's line that runs ``command`` there."""
+        """Return the local shell's command line that runs ``command`` on a host."""
         quoted = "'" + command.replace("'", "'\\''") + "'"
         return f"{SSH} {self.option_string(self.options.ssh)} -l {self.user} {host} {quoted}"
 
     def wrapped(self, words: str) -> str:
-        """Return the remote command as dcli encloses it."""
+        """Return the remote command in the quotes that dcli puts around it."""
         into = "2>/dev/null" if self.options.hide else "2>&1"
         where = f"cd {TEMPORARY}; " if self.options.root_temporary else " "
         text = f"({where}{words}) {into}"
@@ -186,7 +190,7 @@ class Dcli:
         return text
 
     def destination(self) -> str:
-        """Return where files go, as scp is told."""
+        """Return the destination of copied files, as scp expects it."""
         given = str(self.options.destination or "") or (
             os.path.basename(self.options.script) if self.options.script else ""
         )
@@ -195,7 +199,7 @@ class Dcli:
         return (TEMPORARY if self.options.root_temporary else "./") + given
 
     def steps(self, host: str) -> Iterator[str]:
-        """Yield the local shell's lines for one host, in order."""
+        """Yield the local shell's command lines for one host, in order."""
         options = self.options
         if options.one_password:
             yield "expect -"
@@ -234,7 +238,7 @@ class Dcli:
             )
 
     def one(self, host: Host, lines: list[str]) -> None:
-        """Run the steps on one host; output and status are kept in ``host``."""
+        """Run the steps on one host; store output and status in ``host``."""
         with tempfile.NamedTemporaryFile(prefix="banner_", suffix="." + host.name.replace("/", "_")) as banner:
             for line in lines:
                 with self.lock:
@@ -247,7 +251,7 @@ class Dcli:
                     try:
                         text = done.stdout.decode(codec)
                     except UnicodeDecodeError:
-                        # dcli's own way: run it again, to read it as Latin-1.
+                        # As dcli does: run the command again to read its output as Latin-1.
                         continue
                     break
                 text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -273,7 +277,7 @@ class Dcli:
         print(f"{host.name}: {line.rstrip() if self.options.preserve else line.strip()}")
 
     def report(self, hosts: list[Host]) -> None:
-        """Print what the hosts answered, in their order: what is longer than --maxlines before all else."""
+        """Print the hosts' output in their order; output longer than --maxlines comes first."""
         limit = self.options.maxlines
         cut = len(hosts) > 1 and not self.options.serial
         for host in hosts:
@@ -290,7 +294,7 @@ class Dcli:
         self.worst = max([self.worst] + [1 for host in hosts if host.status])
 
     def show_all(self, hosts: list[Host], *, banner: bool = True) -> None:
-        """Print what hosts answered, as -n, -r and --showbanner (unless ``banner`` is false) want it."""
+        """Print the hosts' output in the form that -n, -r and --showbanner ask for; no banner if ``banner`` is false."""
         options = self.options
         pattern = re.compile(options.regex) if options.regex is not None else None
         if options.abnormal:
@@ -312,7 +316,7 @@ class Dcli:
                     self.show(host, line)
 
     def batch(self, names: list[str], command: str | None = None) -> list[Host]:
-        """Work on some hosts side by side and return them."""
+        """Work on some hosts in parallel and return them."""
         hosts = [Host(name) for name in names]
         threads = []
         for host in hosts:
@@ -331,7 +335,7 @@ class Dcli:
         return hosts
 
     def run(self) -> int:
-        """Do it all and return the exit status."""
+        """Run all steps on all hosts and return the exit status."""
         options = self.options
         if options.targets:
             print(f"Target hosts: {self.hosts}")
@@ -350,7 +354,7 @@ class Dcli:
         return self.worst
 
     def vmstat(self, slices: list[list[str]]) -> int:
-        """Show vmstat: as it is, or round by round as one table."""
+        """Show vmstat: unchanged, or round by round as one table; return the exit status."""
         words = self.options.vmstat.split()
         numbers = [int(word) for word in words if word.isdecimal()]
         if any(_ONE_ROUND.match(word) for word in words) or len(numbers) > 2 or 0 in numbers:

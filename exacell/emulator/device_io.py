@@ -1,6 +1,6 @@
 """Counts the I/O of a cell's devices and of its databases, from which all metrics of disks and of IORM are computed.
 
-Counters are kept for the cell, not for each disk: the I/O of a medium spreads evenly over its disks (:func:`share`). A
+Counters are kept for the cell, not for each disk: a medium's I/O is spread evenly over its disks (:func:`share`). A
 counter's name is ``H.R_SM.RQ`` for the cell (medium H or F, read or write, small or large; RQ requests, KB, TM
 microseconds) and ``SPOT:H.SM.RQ`` for a database.
 """
@@ -15,27 +15,27 @@ from exacell.emulator.models import Cell
 
 HARD, FLASH, CAPACITY = "H", "F", "C"
 PMEM = "P"
-"""Persistent memory: a medium whose I/O cells do not count. Source: Oracle SAGUG, monitoring-pmem-cache."""
+"""Persistent memory: a medium whose I/O the cells do not count. Source: Oracle SAGUG, monitoring-pmem-cache."""
 READ, WRITE = "R", "W"
 SMALL, LARGE = "SM", "LG"
 
 OTHER_DATABASE = "_OTHER_DATABASE_"
-"""Whose I/O it is when no database asked for it: the disk writer's. Source: reference cellcli.md 4.3."""
+"""The database name for I/O that no database asked for: the disk writer's. Source: reference cellcli.md 4.3."""
 
 SENT, RECEIVED = "NET.SENT_KB", "NET.RCVD_KB"
-"""KB that the cell has sent to database nodes, and received from them."""
+"""Counters of the KB that the cell has sent to database nodes, and received from them."""
 
 PENDING = "FC_PENDING_BYTES"
-"""Bytes that a flush has destaged since the last collection; they are counted at the next one."""
+"""Counter of bytes that a flush has written to disk since the last collection; the next collection counts them."""
 
 LARGE_KB = 1024
-"""Size of a large I/O. Those up to 128 KB count as small. Source: Oracle SAGUG, monitoring-cell-disk-io-metrics."""
+"""KB of a large I/O. I/Os up to 128 KB count as small. Source: Oracle SAGUG, monitoring-cell-disk-io-metrics."""
 
 BLOCK_KB = 8
-"""Size of a block of a database."""
+"""KB of a database block."""
 
 OVERLOAD_SKIPS = tuple(f"FL_IO_W_SKIP_{why}" for why in ("BUSY", "NO_BUFFER", "LARGE", "IORM_LIMIT"))
-"""Counters of redo writes that bypass the flash log because it, or the disk behind it, has too much to do."""
+"""Counters of redo writes that bypass the flash log because the log, or the disk behind it, is overloaded."""
 
 LATENCY_US: Mapping[tuple[str, str, str], int] = {
     (HARD, READ, SMALL): 6200,
@@ -91,7 +91,7 @@ def medium_io(
     requests: int,
     kilobytes: int | None = None,
 ) -> None:
-    """Count requests of blocks, or of megabytes when they are large; other sizes are said in ``kilobytes``."""
+    """Count requests of blocks, or of megabytes if they are large; ``kilobytes`` gives another total size."""
     each = LARGE_KB if size == LARGE else BLOCK_KB
     device_io(
         rng,
@@ -106,18 +106,18 @@ def medium_io(
 
 
 def network(counters: Counters, *, sent_kb: int, received_kb: int) -> None:
-    """Count what went over the RDMA network between the cell and the database nodes."""
+    """Count the KB sent over the RDMA network between the cell and the database nodes."""
     add(counters, **{SENT: sent_kb, RECEIVED: received_kb})
 
 
 def backing(cell: Cell) -> str:
-    """Return the medium behind the flash cache: hard disks, else capacity-optimized flash, else the same flash."""
+    """Return the medium behind the flash cache: hard disks, else capacity-optimized flash, else the flash itself."""
     kinds = {disk.disk_type for disk in cell.cell_disks.values()}
     return HARD if DiskType.HARD in kinds else CAPACITY if DiskType.CAPACITY in kinds else FLASH
 
 
 def destaged(rng: random.Random, counters: Counters, size_bytes: int, *, back: str = HARD) -> None:
-    """Count dirty data that the disk writer has read from flash and written to the disks behind, a megabyte at a time."""
+    """Count dirty data that the disk writer has read from flash and written to the disks behind it, one megabyte at a time."""
     if size_bytes <= 0:
         return
     for name in ("FC_IO_BY_DISK_WRITE", "FC_IO_BY_W_DISK_WRITER", "FC_IO_BY_R_DISK_WRITER"):
@@ -138,11 +138,11 @@ def destaged(rng: random.Random, counters: Counters, size_bytes: int, *, back: s
 
 
 def share(total: float, index: int, count: int) -> int:
-    """Return the part of a total that the index-th of ``count`` equal objects has; parts add up and never shrink."""
+    """Return the share of a total for the index-th of ``count`` equal objects; the shares add up to it and never decrease."""
     whole, rest = divmod(int(total), count)
     return whole + (1 if index < rest else 0)
 
 
 def spread(total: float, count: int) -> Iterator[int]:
-    """Yield the parts of a total, one for each object."""
+    """Yield the shares of a total, one for each object."""
     return (share(total, index, count) for index in range(count))

@@ -1,4 +1,4 @@
-"""The rows of views that tell of a database as a whole: tablespaces, users, components, archived logs, the recovery area.
+"""The rows of views about a whole database: tablespaces, users, components, archived logs, the recovery area.
 
 Columns follow the Oracle Database Reference. A database has only Oracle's own users and APP, which owns its tables.
 """
@@ -33,7 +33,7 @@ _OPTIONS = {
     "Oracle Label Security": "FALSE",
 }
 _RECOVERY_SHARE = 2
-"""db_recovery_file_dest_size over what the files in the recovery area take."""
+"""Ratio of db_recovery_file_dest_size to the size of the files in the recovery area."""
 _RECOVERY_KINDS = {
     "CONTROL FILE": "CONTROLFILE",
     "REDO LOG": "ONLINELOG",
@@ -73,7 +73,7 @@ def dictionary_tablespaces(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def free_space(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of DBA_FREE_SPACE: what the segments of a tablespace leave of its data files, file by file."""
+    """Yield the rows of DBA_FREE_SPACE: the space in each data file that no segment uses."""
     database = instance.database
     if database is None:
         return
@@ -227,7 +227,7 @@ def log_history(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def _sizes(instance: Instance) -> tuple[str, int, int, int]:
-    """Return the recovery area's name, limit and what is used of it, and the number of its files."""
+    """Return the recovery area's name, its limit and used bytes, and the number of its files."""
     group, found = _recovery_files(instance)
     used = sum(file.size_bytes for file in found)
     limit = -(-used * _RECOVERY_SHARE // (10 * GIB)) * 10 * GIB
@@ -294,6 +294,6 @@ _NLS = {
 
 
 def languages(_: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of NLS_DATABASE_PARAMETERS and its like."""
+    """Yield the rows of NLS_DATABASE_PARAMETERS and similar views."""
     for name, value in _NLS.items():
         yield {"PARAMETER": name, "VALUE": value}

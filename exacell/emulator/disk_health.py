@@ -1,9 +1,10 @@
-"""How the disks of a cell fail, are dropped for replacement, come back, and are swapped for new ones.
+"""How the disks of a cell fail, are dropped for replacement, come back, and are replaced by new ones.
 
-A physical disk's status decides those of its LUN, its cell disk and its grid disks, and what the cell has ASM do: a disk that
-failed is dropped with FORCE, one that is about to fail without, one that was pulled stays offline. A new disk gets back what
-its place held, and ASM takes the grid disks back. Source: Oracle DBMMN, replacing-hard-disk-due-disk-failure,
-replacing-hard-disk-due-disk-problems; Oracle SAGUG, handling-disk-replacement; two published sessions of replaced disks.
+A physical disk's status decides the status of its LUN, its cell disk and its grid disks, and what the cell asks of ASM: a disk
+that failed is dropped with FORCE, a disk that is about to fail without FORCE, and a pulled disk stays offline. A new disk gets
+the cell disk and grid disks of its place, and ASM takes the grid disks back. Source: Oracle DBMMN,
+replacing-hard-disk-due-disk-failure, replacing-hard-disk-due-disk-problems; Oracle SAGUG, handling-disk-replacement; two
+published sessions of replaced disks.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ POOR = "warning - poor performance"
 
 
 def cell_disk_on(cell: Cell, device: PhysicalDisk) -> CellDisk | None:
-    """Return the cell disk of a physical disk, or the dead one that its place had; None without either."""
+    """Return the cell disk of a physical disk, else the dead cell disk of its place, else None."""
     disks = [disk for disk in cell.cell_disks.values() if disk.physical_disk == device.name]
     return next((disk for disk in disks if disk.lun), disks[0] if disks else None)
 
 
 def set_status(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
-    """Give a physical disk a status; its LUN, its cell disk and its grid disks follow, and ASM is told.
+    """Set a physical disk's status and with it that of its LUN, cell disk and grid disks; report the change to ASM.
 
-    Flash that is only slow serves on.
+    Flash that is only slow continues to serve I/O.
     """
     device.status = status
     if device.disk_type.is_flash and status == POOR:
@@ -55,7 +56,7 @@ def set_status(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> Non
 
 
 def _consequences(status: str) -> tuple[str, str, str]:
-    """Return the status of the LUN and of the cell disk, and what ASM is told of the grid disks."""
+    """Return the status of the LUN, the status of the cell disk, and the change that is reported to ASM."""
     if status.endswith(DROPPED) or status == NOT_PRESENT:
         return NOT_PRESENT, NOT_PRESENT, "inactive"
     if status == NORMAL:
@@ -64,7 +65,7 @@ def _consequences(status: str) -> tuple[str, str, str]:
 
 
 def fail(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
-    """Let a disk fail, or be about to: an alert is raised, and what a failed flash disk cached is gone."""
+    """Let a disk fail, or be about to fail: an alert is raised, and the cached data on a failed flash disk is lost."""
     set_status(rack, cell, device, status)
     disk = cell_disk_on(cell, device)
     if disk is None:
@@ -81,7 +82,7 @@ def fail(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
 
 
 def mend(rack: Rack, cell: Cell, device: PhysicalDisk) -> None:
-    """Let a disk be well again; what was on it is there again, and the alert about it is cleared."""
+    """Make a disk normal again: its data is available again, and the alert about it is cleared."""
     set_status(rack, cell, device, NORMAL)
     disk = cell_disk_on(cell, device)
     if disk is not None and disk.lun:
@@ -90,13 +91,13 @@ def mend(rack: Rack, cell: Cell, device: PhysicalDisk) -> None:
 
 
 def swap(rack: Rack, cell: Cell, device: PhysicalDisk, *, bare: bool) -> None:
-    """Put a new disk in the place of one: another serial number and time of insertion.
+    """Replace a disk by a new one, with another serial number and insertion time.
 
-    The cell disk and the grid disks that the place had are made on it, and ASM takes back the grid disks that it had.
+    The cell disk and the grid disks of its place are created on the new disk, and ASM takes the grid disks back.
 
     Args:
-        bare: nothing is made on the new disk, as happens at times: the old cell disk and grid disks stay ``not present``, until
-            somebody drops the cell disk and makes all of it by hand.
+        bare: create nothing on the new disk, as happens at times: the old cell disk and grid disks stay ``not present`` until
+            somebody drops the cell disk and creates them by hand.
     """
     now, disk = rack.now(), cell_disk_on(cell, device)
     serial = new_serial(random.Random(f"{rack.spec.seed}|{cell.host}|{device.name}|{now}"))

@@ -18,22 +18,22 @@ class DiskType(StrEnum):
 
     @property
     def printed(self) -> str:
-        """What CellCLI prints as diskType: flash is flash there."""
+        """Return diskType as CellCLI prints it; both kinds of flash are printed alike."""
         return DiskType.FLASH.value if self is DiskType.CAPACITY else self.value
 
     @property
     def is_flash(self) -> bool:
-        """Whether this is flash of either kind."""
+        """Return whether this is flash of either kind."""
         return self in (DiskType.FLASH, DiskType.CAPACITY)
 
     @property
     def is_cached(self) -> bool:
-        """Whether data on this medium may be in the flash cache: not what is on the same flash, or faster."""
+        """Return whether the flash cache may hold data of this medium: not data that is on the same flash, or on faster media."""
         return self in (DiskType.HARD, DiskType.CAPACITY)
 
     @property
     def reserve_bytes(self) -> int:
-        """What a cell disk on this medium keeps for itself, in bytes.
+        """Return the bytes that a cell disk on this medium keeps for itself.
 
         48M, and twice that on persistent memory. Source: reference cellcli.md 6.4; a published LIST CELLDISK of an X8M with
         modules of 125.984375G, and Oracle SAGUG, list-pmemcache, with a cache of 1.474365234375T on twelve of them.
@@ -77,10 +77,10 @@ class Lun:
 
 @dataclass(frozen=True, kw_only=True)
 class ScrubSchedule:
-    """When hard disks are scrubbed: every ``interval_s`` seconds from ``start`` on, never when that is 0.
+    """When hard disks are scrubbed: every ``interval_s`` seconds from ``start`` on; never if it is 0.
 
     Attributes:
-        since: rack time from which on this schedule holds.
+        since: rack time from which this schedule applies.
     """
 
     since: float
@@ -93,9 +93,9 @@ class CellDisk:
     """A cell disk: the space that grid disks, flash cache and flash log share.
 
     Attributes:
-        interleaving: how old releases were asked to spread its grid disks; kept, and without effect here.
-        flush_status: of a cell disk that was flushed on its own account (hard disks); flash disks of the cache show
-            their cache member's.
+        interleaving: how old releases spread its grid disks, as set; stored but without effect here.
+        flush_status: of a cell disk that was flushed by itself (hard disks); flash disks of the cache show that of their cache
+            member.
     """
 
     name: str
@@ -117,12 +117,12 @@ class CellDisk:
 
 @dataclass(kw_only=True)
 class GridDisk:
-    """A grid disk. ``available_to`` empty means everybody; ``flushing`` keeps it out of the cache until CANCEL FLUSH.
+    """A grid disk. Empty ``available_to`` means all clients; ``flushing`` keeps its data out of the cache until CANCEL FLUSH.
 
     Attributes:
-        asm_former: ASM has dropped it: the header says FORMER.
-        status_before: while its disk is failing or gone: the status that it had, and has again when the disk is back.
-        storage_pool: for which storage pool of Exascale it was made; empty for a disk of ASM.
+        asm_former: whether ASM has dropped it, so that its header is FORMER.
+        status_before: while its disk is failing or missing, the earlier status, which it gets back with the disk.
+        storage_pool: the Exascale storage pool for which it was made; empty for a disk of ASM.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Cell disks, grid disks, LUNs and physical disks as LIST sees them: a row of attribute values for each.
+"""The rows of LIST for cell disks, grid disks, LUNs and physical disks, with attribute values.
 
 Source: reference cellcli.md 3.3.
 """
@@ -57,7 +57,7 @@ def cell_disk_row(cell: Cell, disk: CellDisk) -> Row:
         row["raidLevel"] = "0"
         begin, end = cell.next_offset(disk.name), disk.size_bytes - disk.disk_type.reserve_bytes + FIRST_OFFSET
         if free and begin + free == end:
-            # Only free space in one piece has been published: how several pieces are written is not known.
+            # Only free space in one piece has been published: the form for several pieces is not known.
             row["freeSpaceMap"] = f"offset={format_size(begin, largest='G')},size={format_size(free, largest='G')}"
     return row
 
@@ -68,7 +68,7 @@ def cell_disk_rows(place: Place) -> list[Row]:
 
 
 def asm_view(place: Place, name: str) -> AsmDiskView:
-    """Return what ASM says of a grid disk of the cell; UNUSED when it never knew it, UNKNOWN when there is no ASM."""
+    """Return ASM's view of a grid disk of the cell; UNUSED if ASM never knew it, UNKNOWN without ASM."""
     if place.rack.asm is None:
         known, mode, outcome = None, "UNKNOWN", ASM_UNREACHABLE
     else:
@@ -85,7 +85,7 @@ def asm_view(place: Place, name: str) -> AsmDiskView:
 
 
 def _cached_by(place: Place, cache: FlashCache, disk: GridDisk) -> list[str]:
-    """Return the cell disks of a cache that hold data of a grid disk: all of them on old releases, later one."""
+    """Return the cell disks of a cache that hold data of a grid disk: all of them on old releases, one on later releases."""
     members = sorted(cache.members)
     if place.rack.release.number < CACHED_BY_ONE_SINCE or not members:
         return members
@@ -94,7 +94,7 @@ def _cached_by(place: Place, cache: FlashCache, disk: GridDisk) -> list[str]:
 
 
 def grid_disk_row(place: Place, disk: GridDisk) -> Row:
-    """Return the row of one grid disk; what ASM knows of it is left out when CELLSRV is down."""
+    """Return the row of one grid disk; while CELLSRV is down it has no attributes from ASM."""
     cell = place.cell
     row: Row = {
         **row_of("GRIDDISK", disk),
@@ -107,7 +107,7 @@ def grid_disk_row(place: Place, disk: GridDisk) -> Row:
     if not disk.storage_pool:
         del row["storagePool"]
     if disk.disk_type.is_cached and disk.caching_policy == "default":
-        # A flush of persistent memory is complete when its disks are gone from here. Source: Oracle DBMMN,
+        # When a flush of persistent memory is complete, its disks disappear from here. Source: Oracle DBMMN,
         # disable-write-back-pmem-cache.
         pairs = ((cell.flash_cache, cell.write_back), (cell.pmem_cache, cell.pmem_write_back))
         caches = [cache for cache, write_back in pairs if cache is not None and write_back and not cache.flushed]

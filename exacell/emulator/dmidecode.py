@@ -1,8 +1,8 @@
-"""The ``dmidecode`` program of emulated hosts: BIOS, system, board, chassis and processors, whole, by type or by keyword.
+"""The ``dmidecode`` program of emulated hosts: BIOS, system, board, chassis and processors, all, by type or by keyword.
 
-What it shows agrees with LIST CELL and LIST DBSERVER. Memory modules, slots and the other structures are not there.
-Source: dmidecode(8), KEYWORDS and TYPES; the published outputs of ``dmidecode -s`` and ``-t1`` on Exadata servers; versions
-and dates of the firmware are ours.
+Its values agree with LIST CELL and LIST DBSERVER. Memory modules, slots and other structures are left out.
+Source: dmidecode(8), KEYWORDS and TYPES; the published outputs of ``dmidecode -s`` and ``-t1`` on Exadata servers; versions and
+dates of the firmware are made up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _TITLES = {
     3: ("Chassis Information", 22),
     4: ("Processor Information", 42),
 }
-"""Title and length in bytes of each type's structure."""
+"""Title and length in bytes of the structure of each type."""
 _FIELDS = {
     "manufacturer": "Manufacturer",
     "product-name": "Product Name",
@@ -38,7 +38,7 @@ _FIELDS = {
     "release-date": "Release Date",
     "frequency": "Current Speed",
 }
-"""The field behind the second part of a keyword."""
+"""The field for the second part of a keyword."""
 _KEYWORDS = (
     *(f"bios-{part}" for part in ("vendor", "version", "release-date")),
     *(f"system-{part}" for part in ("manufacturer", "product-name", "version", "serial-number", "uuid")),
@@ -54,14 +54,14 @@ _NOT_ROOT = (
 
 
 class _WrongError(Exception):
-    """The command line is wrong: what dmidecode says on standard error."""
+    """The command line is wrong; the text is dmidecode's output on standard error."""
 
 
 def dmidecode(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
     """Run ``dmidecode`` on a host.
 
     Returns:
-        A program; its exit status is 1 for everybody but root, 2 when the command line is wrong.
+        A program; its exit status is 1 for logins other than root, and 2 if the command line is wrong.
     """
     try:
         keyword, types, quiet = _asked(argv)
@@ -90,7 +90,7 @@ def dmidecode(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program
 
 
 def _asked(argv: Sequence[str]) -> tuple[str, tuple[int, ...], bool]:
-    """Return keyword, types and whether to be quiet.
+    """Return the keyword, the types, and whether ``-q`` was given.
 
     Raises:
         _WrongError: dmidecode has no such option, keyword or type.
@@ -142,7 +142,7 @@ def _block(handle: int, kind: int, fields: Mapping[str, str], *, quiet: bool) ->
 
 
 def _structures(hardware: Hardware) -> dict[int, list[dict[str, str]]]:
-    """Return the fields of the structures by type."""
+    """Return the structures by type, each as its fields."""
     processor = {
         "Type": "Central Processor",
         "Family": "Xeon" if "E5-2L" not in hardware.model else "Zen",

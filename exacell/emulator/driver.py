@@ -1,4 +1,4 @@
-"""Runs an emulated program against a console: the one place where programs' generators meet time and input."""
+"""Runs an emulated program against a console: the only module where programs (generators) wait for time and input."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from typing import Protocol
 from exacell.emulator.program import Ask, Cut, Out, Pause, Program
 
 _CHUNK = 16384
-"""Characters of output gathered before they are sent, so that a long LIST is a few packets and not one a line."""
+"""Characters of output gathered before they are sent, so that a long LIST needs few packets instead of one for each line."""
 _TURN_S = 0.02
-"""Seconds after which other sessions get a turn, however little the program waits."""
+"""Seconds after which other sessions get a turn, even if the program has not waited."""
 
 
 class ConsoleLost(Exception):
-    """The other side of a console is gone: nobody reads what the program prints."""
+    """The other end of a console is closed: nobody reads the program's output."""
 
 
 class Console(Protocol):
-    """Where a program's text goes and its input comes from."""
+    """The destination of a program's output and the source of its input."""
 
     async def write(self, text: str, *, err: bool) -> None:
         """Send text and wait until there is room for more.
 
         Raises:
-            ConsoleLost: nobody reads it any more.
+            ConsoleLost: the other end is closed.
         """
 
     async def read_line(self, prompt: str) -> str | None:
         """Show the prompt and return the next line without its newline, None at the end of input.
 
         Raises:
-            ConsoleLost: nobody is there to answer.
+            ConsoleLost: the other end is closed.
         """
 
     async def cut(self) -> None:
-        """Break the connection, as a network does that fails."""
+        """Break the connection, as a failing network does."""
 
 
 class _Printer:
@@ -51,10 +51,10 @@ class _Printer:
         self._left: int | None = None
 
     async def cut_after(self, size: int) -> None:
-        """Let only ``size`` more bytes out and break the connection then.
+        """Send only ``size`` more bytes and then break the connection.
 
         Raises:
-            ConsoleLost: that was at once.
+            ConsoleLost: the connection was broken at once.
         """
         await self.flush()
         self._left = size
@@ -111,8 +111,8 @@ async def drive(
             input, and at the end.
 
     Raises:
-        ConsoleLost: nobody reads the output any more.
-        Exception: whatever the program raised; it is the caller's to log.
+        ConsoleLost: the other end of the console is closed.
+        Exception: any exception of the program; the caller logs it.
     """
     printer = _Printer(console)
     answer: str | None = None
@@ -128,7 +128,7 @@ async def drive(
                 await printer.flush()
                 return int(end.value or 0)
             except Exception:
-                # What it printed before it failed is seen before anyone hears of the failure.
+                # Output from before the failure is sent before the failure is reported.
                 await printer.flush()
                 raise
             answer = None
@@ -157,7 +157,7 @@ class LineBuffer:
     """Cuts input that arrives in pieces into lines.
 
     Args:
-        limit: characters a line may have; what is beyond becomes a line of its own, so memory stays bounded.
+        limit: the most characters in a line; the rest becomes another line, so that memory stays bounded.
     """
 
     def __init__(self, limit: int = 1 << 20) -> None:
@@ -166,14 +166,14 @@ class LineBuffer:
         self._limit = limit
 
     def feed(self, data: bytes) -> None:
-        """Add what arrived; empty bytes mean that nothing more will."""
+        """Add received bytes; empty bytes mean the end of input."""
         if data:
             self._pending += data
         else:
             self._ended = True
 
     def next(self) -> tuple[bool, str | None]:
-        """Return (True, line), (True, None) at the end of input, or (False, None) when more has to be fed first."""
+        """Return (True, line), (True, None) at the end of input, or (False, None) if more input is needed first."""
         cut = self._pending.find(b"\n", 0, self._limit)
         if cut >= 0:
             line, self._pending = self._pending[:cut], self._pending[cut + 1 :]

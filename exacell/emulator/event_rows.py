@@ -1,8 +1,8 @@
-"""The rows of the views of wait events: what the sessions of a database have waited for, from what it has counted.
+"""The rows of the views of wait events: the waits of a database's sessions, computed from its counters.
 
 Names and classes are those of the Oracle Database Reference, "Oracle Wait Events", and of Oracle SAGUG, "Monitoring … using
-database statistics and wait events". How long a read takes on average is ours, but for the database's own flash cache: a
-published AWR report of 11.2 has 450 microseconds; redo waits are those of V$SYSSTAT.
+database statistics and wait events". The average time of a read is made up, except for the database's own flash cache: a
+published AWR report of 11.2 has 450 microseconds. Redo waits are those of V$SYSSTAT.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _CLASSES = {
 
 @dataclass(frozen=True)
 class _Event:
-    """A wait event: its class, what counts its waits, how many of those are one wait, and microseconds of each.
+    """A wait event: its class, the counter of its waits, how many of those make one wait, and the microseconds of each wait.
 
     Attributes:
-        time: the statistic with the whole time, and microseconds of one of its units; else each wait takes ``each_us``.
-        from_disk_us: microseconds of each wait that the flash cache did not serve, where those take longer.
+        time: the statistic with the total time, and the microseconds of one of its units; without it each wait takes ``each_us``.
+        from_disk_us: microseconds of each wait that the flash cache did not serve, if those take longer; else 0.
     """
 
     name: str
@@ -116,12 +116,12 @@ def event_names(_: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def waited(instance: Instance) -> dict[str, tuple[int, int]]:
-    """Return waits and microseconds of each event on an instance that has waited for it; nothing on ASM."""
+    """Return (waits, microseconds) of each event for which an instance has waited; empty on ASM."""
     return waited_of(instance.counted())
 
 
 def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
-    """Return waits and microseconds of each event that the counters of an instance mean."""
+    """Return (waits, microseconds) of each event, computed from the counters of an instance."""
     found: dict[str, tuple[int, int]] = {}
     for event in EVENTS:
         single = counted.get(KEYED, 0) if event.of_each > 1 and event.counted == _REQUESTS else 0
@@ -150,7 +150,7 @@ def _times(waits: int, micros: int) -> dict[str, Value]:
 
 
 def system_events(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SYSTEM_EVENT: background processes wait for writes, so those have no foreground part."""
+    """Yield the rows of V$SYSTEM_EVENT. Only background processes wait for writes, so those events have no foreground part."""
     found = waited(instance)
     for event in EVENTS:
         if event.name in found:
@@ -180,7 +180,7 @@ def wait_classes(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def _sizes(instance: Instance) -> Iterator[tuple[dict[str, Value], dict[int, int]]]:
-    """Yield each event that was waited for, with how many waits are below which power of two microseconds."""
+    """Yield each event that was waited for, with its number of waits by upper bound, a power of two of microseconds."""
     counted = instance.counted()
     for number, event in enumerate(EVENTS, start=1):
         waits, micros = waited_of(counted).get(event.name, (0, 0))
@@ -197,7 +197,7 @@ def _sizes(instance: Instance) -> Iterator[tuple[dict[str, Value], dict[int, int
 
 
 def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$EVENT_HISTOGRAM: waits by powers of two milliseconds."""
+    """Yield the rows of V$EVENT_HISTOGRAM: waits by power of two in milliseconds."""
     for event, found in _sizes(instance):
         millis: dict[int, int] = {}
         for upper, count in found.items():
@@ -207,14 +207,14 @@ def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def event_histogram_micro(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$EVENT_HISTOGRAM_MICRO: waits by powers of two microseconds."""
+    """Yield the rows of V$EVENT_HISTOGRAM_MICRO: waits by power of two in microseconds."""
     for event, found in _sizes(instance):
         for upper, count in sorted(found.items()):
             yield {**event, "WAIT_TIME_MICRO": upper, "WAIT_COUNT": count, "WAIT_TIME_FORMAT": _said(upper)}
 
 
 def _said(micros: int) -> str:
-    """Return a bucket's time as WAIT_TIME_FORMAT has it: 1024 microseconds are 1 millisecond."""
+    """Return a bucket's time as WAIT_TIME_FORMAT shows it: 1024 microseconds are 1 millisecond."""
     number, unit = (
         (micros, "microsecond")
         if micros < 1000
@@ -226,12 +226,12 @@ def _said(micros: int) -> str:
 
 
 def _from_disk(counted: Mapping[str, float], waits: int) -> int:
-    """Return how many reads the flash cache did not serve."""
+    """Return the number of reads that the flash cache did not serve."""
     return max(0, waits - int(counted.get(_HITS, 0) - counted.get(f"{_HITS} for smart IO", 0)))
 
 
 def session_events(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SESSION_EVENT: sessions talk, and wait for what they commit."""
+    """Yield the rows of V$SESSION_EVENT: messages to the client, and the waits of open sessions."""
     events = {event.name: event for event in EVENTS}
     talk = "SQL*Net message to client"
     opened = instance.asm.rack.work.desk(instance).sessions if instance.database is not None else {}

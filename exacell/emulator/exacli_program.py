@@ -1,10 +1,10 @@
-"""The ``exacli`` program: CellCLI's statements to an emulated cell's Management Server, from another host.
+"""The ``exacli`` program: sends CellCLI statements to an emulated cell's Management Server from another host.
 
 Source: reference cellcli.md 1.6; Oracle DBMMN, exacli-command-reference and security-exacli: a valid cookie in the jar
 takes the place of the password. Users that CREATE USER made on the cell log in with their password and may run what the
-privileges of their roles cover; celladmin and cellmonitor may what they may on the cell. Simplified: there is no HTTPS and no
-certificate, and every password of those two and of a cloud customer that is not empty is right; what a refused statement is
-answered is not published, so it is what cellmonitor is answered.
+privileges of their roles cover; celladmin and cellmonitor have the same rights as on the cell. Simplified: there is no HTTPS and
+no certificate, and any non-empty password of those two and of a cloud customer is accepted. The answer to a refused statement is
+not published; here it is the one that cellmonitor gets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from exacell.emulator.tokens import statements_of
 
 PORT = 443
 CLOUD_LOGIN = "cloud_user_"
-"""How the logins of cloud customers begin. Source: reference cellcli.md 1.6."""
+"""The first part of cloud customers' logins. Source: reference cellcli.md 1.6."""
 
 LOGINS = ("celladmin", "cellmonitor")
 """Logins that every cell has."""
@@ -42,18 +42,18 @@ _NEVER = re.compile(
     r"|list\s+cell\b.*\b(rsStatus|cellsrvStatus|msStatus)\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""What ExaCLI does not have. Source: reference cellcli.md 1.6."""
+"""Statements that ExaCLI does not have. Source: reference cellcli.md 1.6."""
 
 _CLOUD = re.compile(r"list\b|alter\s+iormplan\b|\w+\s+(diagpack|quarantine)\b", re.IGNORECASE)
-"""What a cloud customer's login may. Source: Oracle Exadata Cloud documentation, managing storage servers with ExaCLI."""
+"""Statements that a cloud customer may run. Source: Oracle Exadata Cloud documentation, managing storage servers with ExaCLI."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """The command line.
+    """The parsed command line of ``exacli``.
 
     Attributes:
-        asks: for a user and a password that are missing; not so with ``-n``, which no manual has, but public programs use.
+        asks: whether it asks for a missing user or password; not with ``-n``, which is in no manual but public programs use it.
     """
 
     host: str = ""
@@ -65,7 +65,7 @@ class Call:
 
 
 def parse_call(argv: Sequence[str]) -> Call | None:
-    """Return what the arguments say, None when they can't be right."""
+    """Return the parsed arguments, or None if they are wrong."""
     call = Call()
     words = list(argv)
     while words:
@@ -95,8 +95,7 @@ def exacli(
     """Run ``exacli``.
 
     Returns:
-        A program; its exit status is 0 when the statements were sent, 1 when nobody was logged in or the command line
-        is wrong.
+        A program; its exit status is 0 when the statements were sent, 1 when the login failed or the command line is wrong.
     """
     call = parse_call(argv)
     if call is None or not call.host:
@@ -143,7 +142,7 @@ def _is_known(cell: Cell, user: str) -> bool:
 
 
 def _fits(cell: Cell, user: str, password: str) -> bool:
-    """Whether somebody may log in with a password."""
+    """Return whether this user and password may log in."""
     if not password or not _is_known(cell, user):
         return False
     made = cell.records.get("USER", {}).get(user)
@@ -151,7 +150,7 @@ def _fits(cell: Cell, user: str, password: str) -> bool:
 
 
 def _may(rack: Rack, cell: Cell, user: str, statement: str) -> bool:
-    """Whether a user may run a statement through ExaCLI."""
+    """Return whether a user may run a statement through ExaCLI."""
     if _NEVER.match(statement):
         return False
     if user in LOGINS:
@@ -172,7 +171,7 @@ def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: Re
         if not _may(rack, rack.cells[cell], user, statement.strip()):
             yield Out(f"{CellError(Code.NOT_ALLOWED, login=user).line}\n")
             continue
-        # ExaCLI spells its options alike on all releases; cellcli took -xml before it took --xml.
+        # ExaCLI spells its options the same on all releases; cellcli had -xml before it had --xml.
         arguments = [*([{"--xml": "-xml"}.get(form, form)] if form else []), "-e", statement]
         yield from cellcli(
             rack, cell, user, arguments, tty=False, has_stdin=False, files=FileAccess(read=read), remote=True

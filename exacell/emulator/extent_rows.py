@@ -1,8 +1,8 @@
-"""The rows of X$KFFXP: where the extents of ASM's files lie, copy by copy.
+"""The rows of X$KFFXP: where each copy of the extents of ASM's files is.
 
-Columns as scripts use them (published queries on X$KFFXP count rows by disk and file). Extents are placed in turn on the disks
-of a group and their copies on other failure groups. Simplified: files have at most 100 extents of each size (1, 4, 16, …
-allocation units), so that a large one has hundreds of rows where a real one has millions.
+The columns are those that scripts use (published queries on X$KFFXP count rows by disk and file). Extents are placed in turn on
+the disks of a group and their copies on other failure groups. Simplified: files have at most 100 extents of each size (1, 4, 16,
+… allocation units), so that a large one has hundreds of rows where a real one has millions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from exacell.emulator.sql.values import Value
 _EXTENTS_OF_A_SIZE = 100
 _GROWTH = 4
 _AREA_AUS = 512
-"""Where the copies of a file's extents begin on a disk: files lie one behind the other."""
+"""Allocation units between the first extents of two files on a disk: the files follow one another."""
 
 
 def extents(instance: Instance) -> Iterator[Mapping[str, Value]]:
@@ -51,7 +51,7 @@ def _of_file(group: DiskGroup, file: AsmFile, places: list[list[int]]) -> Iterat
 
 
 def extent_sizes(units: int) -> Iterator[int]:
-    """Yield the sizes of a file's extents in allocation units; the last one is what is left."""
+    """Yield the sizes of a file's extents in allocation units; the last extent has the rest."""
     size = 1
     while units > 0:
         for _ in range(_EXTENTS_OF_A_SIZE):
@@ -63,7 +63,7 @@ def extent_sizes(units: int) -> Iterator[int]:
 
 
 def _placement(group: DiskGroup) -> list[list[int]]:
-    """Return for each disk in turn the disks of an extent's copies, each in another failure group."""
+    """Return for each first disk the disks of an extent's copies, each in another failure group."""
     ordered = sorted(group.disks.values(), key=lambda d: d.number)
     regular = [disk for disk in ordered if not disk.quorum]
     names = sorted({disk.fail_group for disk in regular})

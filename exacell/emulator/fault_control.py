@@ -12,19 +12,21 @@ from exacell.emulator.store import Json
 Option = str | int | float | bool
 Options = Mapping[str, Option]
 FaultRow = Mapping[str, object]
-"""host, kind, state (waiting or active), begins, ends (rack seconds from now), match, every, nth, seen, struck, options."""
+"""Keys of a row: host, kind, state (waiting or active), begins, ends (rack seconds from now), match, every, nth, seen, struck,
+options.
+"""
 
 
 def fault(home: Path, name: str, hosts: Sequence[str], kind: str, **options: Option) -> tuple[FaultRow, ...]:
-    """Inject a fault into hosts of a rack; it stays until it is over or cleared, over stops and starts of the rack.
+    """Inject a fault into hosts of a rack; it stays until it is over or cleared, even if the rack is stopped and started.
 
     Args:
-        hosts: cells, and database nodes for the kinds that are no cell's own.
+        hosts: cells; also database nodes, for the kinds that they can have.
         options: after, for, delay, down (seconds, or text such as ``2m``), every, nth, bytes, match, code, variant,
-            disk, status, as :func:`exacell.emulator.faults.options_of` has them for the kind.
+            disk, status, as :func:`exacell.emulator.faults.options_of` lists them for the kind.
 
     Returns:
-        all faults of the rack.
+        All faults of the rack.
 
     Raises:
         EmulatorError: the rack does not run, there is no such host, kind or option, or a value makes no sense.
@@ -43,7 +45,7 @@ def faults(home: Path, name: str) -> tuple[FaultRow, ...]:
 
 
 def clear_faults(home: Path, name: str, hosts: Sequence[str] | None = None, kind: str | None = None) -> int:
-    """End the faults of some hosts (None: of all), or only those of one kind; return how many there were.
+    """End the faults of some hosts (None: of all hosts), or only those of one kind; return how many were ended.
 
     Raises:
         EmulatorError: the rack does not run, or there is no such host or kind.

@@ -1,4 +1,4 @@
-"""What faults of disks and of the flash cache do to a cell, and how they are put right."""
+"""The effects of disk and flash cache faults on a cell, and how they are undone."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
 
 _STUCK_SHARE = 4
-"""A stuck flush leaves one part in so many of each disk's dirty data, at least a megabyte."""
+"""A stuck flush keeps one of so many parts of each disk's dirty data, at least a megabyte."""
 
 
 _BROKEN = {Kind.FLASH_DISK: DiskType.FLASH, Kind.HARD_DISK: DiskType.HARD}
-"""Faults that break disks, and which."""
+"""Faults that break disks, and the medium of each."""
 
 
 def check_disk(cell: Cell, name: str, *, kind: DiskType | None) -> str:
-    """Return the name of the cell disk that a fault names; when it names none the first of its kind, or of flash.
+    """Return the cell disk that a fault names; if it names none, the first of its kind, or of flash.
 
     Args:
-        name: of a cell disk, with or without ``_<cell>`` behind it, or of a physical disk.
-        kind: what it must be; None for anything.
+        name: of a cell disk, with or without ``_<cell>`` at its end, or of a physical disk.
+        kind: the medium that it must have; None for any.
 
     Raises:
         EmulatorError: the cell has no such disk.
@@ -49,10 +49,10 @@ def check_disk(cell: Cell, name: str, *, kind: DiskType | None) -> str:
 
 
 def _place_of(cell: Cell, name: str) -> str:
-    """Return the name of the physical disk that is named, by itself or by its cell disk.
+    """Return the name of the physical disk that ``name`` means, itself or its cell disk.
 
     Raises:
-        EmulatorError: nothing is named, or the cell has no such disk.
+        EmulatorError: ``name`` is empty, or the cell has no such disk.
     """
     if not name:
         raise EmulatorError("replace takes disk=: the disk in whose place a new one is put")
@@ -61,10 +61,10 @@ def _place_of(cell: Cell, name: str) -> str:
 
 
 def check_fault(cell: Cell, fault: Fault) -> None:
-    """Make sure that a cell can have a fault, and give the disk that it is about its full name.
+    """Raise EmulatorError if a cell can't have a fault; complete the name of the disk that the fault is about.
 
     Raises:
-        EmulatorError: it names a disk that the cell does not have, or a flush that could not get stuck there.
+        EmulatorError: the cell does not have the disk, or a flush could not get stuck there.
     """
     if fault.kind in _BROKEN:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=_BROKEN[fault.kind])
@@ -85,9 +85,9 @@ def check_fault(cell: Cell, fault: Fault) -> None:
 
 
 def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Keep some dirty data of every member of the cache from ever being written.
+    """Make some dirty data of every cache member impossible to write.
 
-    In write-through mode there is no dirty data that could get stuck, so nothing happens.
+    In write-through mode there is no dirty data, so nothing happens.
     """
     if cell.flash_cache is None or not cell.write_back:
         return
@@ -101,14 +101,14 @@ def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def release_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Let stuck data be written again."""
+    """Make stuck data writable again."""
     if cell.flash_cache is not None:
         for member in cell.flash_cache.members.values():
             member.stuck_bytes, member.stuck_how = 0, ""
 
 
 def keep_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Let the disks fail writes of redo: what the flash log has taken of them stays there, and keeps it from being dropped.
+    """Let the disks fail redo writes: the flash log keeps its copies, and can't be dropped while it has them.
 
     Source: reference cellcli.md 4.2, FL_BY_KEEP, and 6.4, DROP FLASHLOG.
     """
@@ -118,14 +118,14 @@ def keep_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def save_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Let the disks take redo again: what the flash log has kept is written to them."""
+    """Let the disks accept redo again: the redo that the flash log kept is written to them."""
     cell.redo_stays_on_flash = False
     if cell.flash_log is not None:
         cell.flash_log.kept_bytes = 0
 
 
 def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Let a sector of a hard disk go bad, somewhere on its first grid disk: the next scrub finds and mends it."""
+    """Make a sector of a hard disk bad, somewhere on its first grid disk: the next scrub finds and repairs it."""
     disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)]
     grid_disks = cell.grid_disks_on(disk.name)
     begin, size = (grid_disks[0].offset, grid_disks[0].size_bytes) if grid_disks else (0, disk.size_bytes)
@@ -134,7 +134,7 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Break a disk: its LUN and cell disk go with it, and its grid disks; ASM drops those.
+    """Break a disk with its LUN, cell disk and grid disks; ASM drops the grid disks.
 
     Nothing happens to a disk that somebody has dropped before the fault begins.
     """
@@ -147,14 +147,14 @@ def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def mend_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Let the broken disk be well again; its grid disks are there again, and ASM takes them back."""
+    """Make the broken disk normal again; its grid disks are available again, and ASM takes them back."""
     device = cell.physical_disks.get(fault.before.get("disk", ""))
     if device is not None:
         mend(rack, cell, device)
 
 
 def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Put a new disk in the place of one, which ends what was wrong with the old one."""
+    """Replace a disk by a new one, which ends the faults of the old one."""
     place = str(fault.options["disk"])
     for other in rack.faults:
         if other.host == fault.host and other.kind in _BROKEN and other.before.get("disk") == place:

@@ -1,4 +1,4 @@
-"""What injected faults do: to the state of a cell while they hold, and to statements that they strike."""
+"""The effects of injected faults: on the state of a cell while they are active, and on the statements that they strike."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
 Ending = TypeVar("Ending")
 Step = Generator[Event, str | None, Ending]
 Refuse = Callable[[str], Generator[Event, str | None, Ending]]
-"""Prints an error line as the program at hand does, and returns what the statement's own end would be."""
+"""Prints an error line in the form of the present program, and returns the value with which the statement ends."""
 
 _LOOK_S = 0.2
-"""Wall seconds between two looks whether a statement hangs still."""
+"""Wall seconds between two checks whether a statement still hangs."""
 
 
-# -- faults that hold ----------------------------------------------------------------------------------------------------
+# -- faults that last for a time ------------------------------------------------------------------------------------------
 
 
 def settle(rack: Rack) -> None:
-    """Let faults begin and end whose time has come; those that are over are forgotten."""
+    """Begin and end the faults that are due; forget those that are over."""
     now = rack.clock.now()
     for fault in rack.faults:
         if not rack.faults.has(fault):
-            continue  # One that began before it has ended this one.
+            continue  # A fault that began earlier in this loop has ended this one.
         if fault.begins <= now and not fault.applied:
             _begin(rack, fault)
         if fault.over(now):
@@ -68,7 +68,7 @@ def _begin(rack: Rack, fault: Fault) -> None:
 
 
 def end(rack: Rack, fault: Fault) -> None:
-    """Put back what a fault has done to its cell, as far as nobody else has mended it."""
+    """Undo the effect of a fault on its cell, unless somebody has repaired it already."""
     cell = rack.cells.get(fault.host)
     effect = _EFFECTS.get(fault.kind)
     if fault.applied and cell is not None and effect is not None and not fault.picks:
@@ -101,7 +101,7 @@ def _start_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def _restart(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Take CELLSRV away together with every connection to the cell."""
+    """Stop CELLSRV and close every connection to the cell."""
     _stop_cellsrv(rack, cell, fault)
     rack.faults.on_restart(cell.host)
 
@@ -115,7 +115,7 @@ def _switch_off(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def _switch_on(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """Boot the cell: all its services start, whatever ran before."""
+    """Boot the cell: all its services start, even those that were stopped before."""
     for service in cell.services:
         cell.services[service] = RUNNING
     cell.last_boot = rack.now()
@@ -143,7 +143,7 @@ def _quarantine(rack: Rack, cell: Cell, fault: Fault) -> None:
 
 
 def _nothing(rack: Rack, cell: Cell, fault: Fault) -> None:
-    """A quarantine stays until somebody drops it, a bad sector until a scrub comes to it, a new disk for good."""
+    """Do nothing: a quarantine stays until it is dropped, a bad sector until a scrub finds it, a new disk for good."""
 
 
 Effect = Callable[["Rack", Cell, Fault], None]
@@ -175,12 +175,12 @@ def afflicted(
 ) -> Generator[Event, str | None, Ending]:
     """Carry out a statement with the faults that strike it.
 
-    A statement that is delayed or hangs is carried out later; one whose answer is garbage or gets lost *is* carried out;
-    one that gets an error code is not; one during which CELLSRV restarts is carried out up to its first line or pause.
+    A delayed or hanging statement is carried out later. A statement whose answer is garbage or gets lost *is* carried out; one
+    that gets an error code is not. If CELLSRV restarts, a statement is carried out up to its first line or pause.
 
     Args:
-        statement: what carries it out, not begun yet.
-        refuse: used for the lines of errors.
+        statement: the generator that carries it out, not yet started.
+        refuse: prints error lines.
     """
     struck = rack.faults.struck(host, text) if rack.faults else []
     for fault in struck:
@@ -208,7 +208,7 @@ def afflicted(
 
 
 def _error_line(code: str) -> str:
-    """Return a complete error line; a bare code gets the text that the emulator has for it, if it needs no names."""
+    """Return a complete error line; for a bare code, with the emulator's text for it if the text needs no names."""
     if ":" in code:
         return code
     family, _, digits = code.partition("-")
@@ -219,7 +219,7 @@ def _error_line(code: str) -> str:
 
 
 def _replaced(statement: Step[Ending], instead: Event, refuse: Refuse[Ending]) -> Generator[Event, str | None, Ending]:
-    """Carry a statement out, but let ``instead`` take the place of everything that it prints."""
+    """Carry a statement out, but send ``instead`` in place of all its output."""
     answer: str | None = None
     while True:
         try:
@@ -252,7 +252,7 @@ def _mute(step: Step[Ending]) -> Generator[Event, str | None, Ending]:
 def _interrupted(
     rack: Rack, fault: Fault, statement: Step[Ending], refuse: Refuse[Ending]
 ) -> Generator[Event, str | None, Ending]:
-    """Begin a statement, and let CELLSRV die under it and come back a little later."""
+    """Begin a statement, then stop CELLSRV and start it again a little later."""
     try:
         with suppress(StopIteration):
             statement.send(None)

@@ -1,8 +1,8 @@
-"""Faults that are injected into an emulated rack: what there is, when they act, and the book that remembers them.
+"""Faults that are injected into an emulated rack: their kinds, when they act, and the list that remembers them.
 
-A fault belongs to one host. Some hold for a span of the rack's time (MS is down, a flash disk has failed), others strike
-statements or connections one by one, and may pick them: every n-th, the n-th only, those that match an expression. What
-they do then is :mod:`exacell.emulator.fault_effects`'s business. Times are the rack's.
+A fault belongs to one host. Some faults last for a span of the rack's time (MS is down, a flash disk has failed); others strike
+single statements or connections, and may pick them: every n-th, only the n-th, those that match an expression. Their effects
+are in :mod:`exacell.emulator.fault_effects`. Times are the rack's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Option = str | int | float | bool
 
 
 class Kind(StrEnum):
-    """What can go wrong on a host."""
+    """The kinds of faults of a host."""
 
     REFUSE = "refuse"
     HANG = "hang"
@@ -52,14 +52,15 @@ STATEMENT_KINDS = frozenset((Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind
 ANY_HOST_KINDS = frozenset(
     (Kind.REFUSE, Kind.HANG, Kind.SLOW, Kind.DROP, Kind.GARBAGE, Kind.ERROR, Kind.HOST_KEY, Kind.POWER_OFF)
 )
-"""Kinds that a database node can have too; all others are a cell's."""
+"""Kinds that a database node can have too; all others are for cells only."""
 
 VARIANTS = ("stale", "error", "endless")
-"""How a flush gets stuck: FC_BY_STALE_DIRTY is above 0, a disk reports flushError, or it just never ends."""
+"""How a flush gets stuck: FC_BY_STALE_DIRTY is above 0, a disk reports flushError, or it never ends without a reason."""
 
 DISK_STATUS = ("failed", "not present", "warning - predictive failure", "warning - poor performance")
-"""What a broken disk may be, as LIST PHYSICALDISK prints it; not present: it was pulled. Source: Oracle DBMMN, maintaining
-flash disks; Oracle SAGUG, handling-disk-replacement."""
+"""The status of a broken disk, as LIST PHYSICALDISK prints it; ``not present`` is a pulled disk. Source: Oracle DBMMN,
+maintaining flash disks; Oracle SAGUG, handling-disk-replacement.
+"""
 
 _DISKS: Mapping[Kind, str] = MappingProxyType({Kind.FLASH_DISK: "flash disk", Kind.HARD_DISK: "hard disk"})
 _PICKING = frozenset(("every", "nth"))
@@ -99,7 +100,7 @@ _MAX_BYTES = 1 << 24
 
 
 def options_of(kind: Kind) -> tuple[str, ...]:
-    """Return the names of the options that a fault of ``kind`` takes."""
+    """Return the names of the options for a fault of ``kind``."""
     picks = _PICKING if kind in STATEMENT_KINDS or kind is Kind.REFUSE else frozenset[str]()
     match = frozenset(("match",)) if kind in STATEMENT_KINDS else frozenset[str]()
     return tuple(sorted({"after", "for"} | picks | match | _OWN_OPTIONS.get(kind, frozenset())))
@@ -112,12 +113,12 @@ class Fault:
     Attributes:
         begins, ends: rack times; ``ends`` None means until it is cleared.
         match: expression that a statement must contain (in any case of letters); empty matches all.
-        every: it strikes each n-th of what it could strike.
-        nth: it strikes the n-th only; 0 for no such limit.
-        options: what is special to the kind, complete with defaults.
-        seen, struck: statements or connections that it could have struck, and did.
-        applied: for kinds that hold: the host's state shows it.
-        before: what was in the state, to be put back at the end.
+        every: it strikes each n-th statement or connection that it could strike.
+        nth: it strikes only the n-th; 0 for no such limit.
+        options: the kind's own options, complete with defaults.
+        seen, struck: how many statements or connections it could have struck, and how many it struck.
+        applied: for kinds that last for a time, whether the host's state shows it.
+        before: the earlier state, which is restored at the end.
     """
 
     host: str
@@ -135,12 +136,12 @@ class Fault:
 
     @property
     def key(self) -> str:
-        """What makes a fault replace another one of its host: the same kind, for the same statements or disk."""
+        """Return a key: a new fault with the same key replaces this one (same host and kind, for the same statements or disk)."""
         return "|".join((self.host, self.kind, self.match, str(self.options.get("disk", ""))))
 
     @property
     def picks(self) -> bool:
-        """Whether it acts on single statements rather than for a span of time."""
+        """Return whether it acts on single statements or connections rather than for a span of time."""
         return self.kind in STATEMENT_KINDS and (self.kind is not Kind.RESTART or self._picky)
 
     @property
@@ -148,15 +149,15 @@ class Fault:
         return bool(self.match or self.nth) or self.every > 1
 
     def active(self, now: float) -> bool:
-        """Whether it may act at ``now``."""
+        """Return whether it may act at ``now``."""
         return self.begins <= now and not self.over(now)
 
     def over(self, now: float) -> bool:
-        """Whether its time has passed."""
+        """Return whether its time has passed."""
         return self.ends is not None and self.ends <= now
 
     def counts(self) -> bool:
-        """Take note of one thing that it could strike, and return whether it does."""
+        """Count one statement or connection that it could strike, and return whether it strikes it."""
         self.seen += 1
         strikes = self.seen == self.nth if self.nth else self.seen % self.every == 0
         self.struck += strikes
@@ -164,10 +165,10 @@ class Fault:
 
 
 def make_fault(host: str, kind: str, options: Mapping[str, object], *, is_cell: bool, now: float) -> Fault:
-    """Return the fault that the words of a command describe.
+    """Return the fault that a command's words describe.
 
     Args:
-        options: after, for, delay and down in seconds, nth, every and bytes whole numbers, the others text.
+        options: after, for, delay and down in seconds, nth, every and bytes as whole numbers, the others as text.
 
     Raises:
         EmulatorError: there is no such kind or option, or a value makes no sense.
@@ -221,7 +222,7 @@ def _check_match(pattern: str) -> None:
 
 
 def _own(kind: Kind, name: str, values: Mapping[str, object], is_cell: bool) -> Option:
-    """Return one of a kind's own options, checked."""
+    """Return one of a kind's own options after checking it."""
     if name in ("delay", "down"):
         return _number(values, name, 0.0, above=0.0)
     if name == "bytes":
@@ -279,21 +280,21 @@ def _whole(values: Mapping[str, object], name: str, default: int, *, limit: int 
 
 
 def _nobody_listens(host: str) -> None:
-    """Stand in for whoever wants to know of restarts: a rack that is not served has no connections."""
+    """Do nothing on a restart: a rack that is not served has no connections."""
 
 
 def _nobody_waits() -> None:
-    """Stand in for whoever wants to know that faults have changed."""
+    """Do nothing on a change of the faults."""
 
 
 class FaultBook:
     """All faults of one rack.
 
     Attributes:
-        revision: another number whenever anything in it has changed.
-        on_restart: told the name of a host that restarts, of which every open connection ends.
-        on_power: told the name of a host that goes down or comes up, and whether it is up.
-        on_change: called when a program on a host has changed what will happen.
+        revision: a number that changes with every change of the faults.
+        on_restart: called with the name of a host that restarts; it must close all connections to the host.
+        on_power: called with the name of a host that goes down or comes up, and whether it is up.
+        on_change: called when a program on a host has changed when faults begin or end.
     """
 
     def __init__(self, clock: RackClock) -> None:
@@ -311,11 +312,11 @@ class FaultBook:
         return iter(list(self._faults.values()))
 
     def has(self, fault: Fault) -> bool:
-        """Whether a fault is neither cleared nor replaced."""
+        """Return whether a fault is neither cleared nor replaced."""
         return self._faults.get(fault.key) is fault
 
     def put(self, fault: Fault) -> Fault | None:
-        """Take in a fault and return the one that it replaces."""
+        """Add a fault and return the one that it replaces, or None."""
         self.revision += 1
         replaced = self._faults.pop(fault.key, None)
         self._faults[fault.key] = fault
@@ -327,7 +328,7 @@ class FaultBook:
         self._faults.pop(fault.key, None)
 
     def holds_on(self, fault: Fault) -> bool:
-        """Whether a fault is neither over nor cleared nor replaced."""
+        """Return whether a fault is neither over nor cleared nor replaced."""
         return self.has(fault) and fault.active(self._clock.now())
 
     def struck(self, host: str, text: str) -> list[Fault]:
@@ -342,7 +343,7 @@ class FaultBook:
         return [fault for fault in possible if fault.counts()]
 
     def refuses(self, host: str) -> bool:
-        """Whether a new connection to a host is turned away."""
+        """Return whether a new connection to a host is refused."""
         if self.holds(host, Kind.POWER_OFF):
             return True
         now = self._clock.now()
@@ -351,14 +352,14 @@ class FaultBook:
         return any(fault.counts() for fault in refusing)
 
     def holds(self, host: str, kind: Kind) -> bool:
-        """Whether a host has a fault of ``kind`` now."""
+        """Return whether a host has an active fault of ``kind``."""
         now = self._clock.now()
         return any(fault.host == host and fault.kind is kind and fault.active(now) for fault in self)
 
     def next_change(self) -> float | None:
-        """Return the wall seconds until the next fault begins or ends by itself, None when none will.
+        """Return the wall seconds until the next fault begins or ends by itself; None if no fault will.
 
-        0 for one whose moment has passed and which has not begun or been put back yet: somebody has to see to it.
+        0 if a fault is due but its beginning or end has not been applied yet.
         """
         now = self._clock.now()
         moments = [fault.begins for fault in self if not fault.applied]
@@ -366,7 +367,7 @@ class FaultBook:
         return max(0.0, min(moments) - now) / self._clock.speed if moments else None
 
     def rows(self) -> list[dict[str, object]]:
-        """Return what there is to know of every fault, by host; times as rack seconds from now."""
+        """Return a row for every fault, by host; times are rack seconds from now."""
         now = self._clock.now()
         return [
             {

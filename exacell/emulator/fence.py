@@ -1,7 +1,7 @@
-"""The fences of a rack's hosts, seen from the rack's process: opened when a first shell is wanted, closed with the rack.
+"""The fences of a rack's hosts, from the rack's process: opened for the first shell, closed with the rack.
 
-What is behind a fence, and why nothing gets out, is said in :mod:`exacell.emulator.fence_launcher`, which does it. Where the
-system allows no namespaces there is no fence, and no shell.
+A fence keeps a host's processes apart from this machine; :mod:`exacell.emulator.fence_launcher` builds it and describes what
+is behind it. If the system allows no namespaces, there is no fence and no shell.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ from exacell.emulator import fence_launcher
 from exacell.emulator.fence_launcher import LONGEST, OWN, receive
 
 BIN = "/run/exacell/bin"
-"""Where shells find the emulated programs."""
+"""Directory in which shells find the emulated programs."""
 SSH = "/run/exacell/ssh"
-"""Where a database node's ssh finds what it needs for the rack's other hosts."""
+"""Directory with the files that a database node's ssh needs for the rack's other hosts."""
 _PYTHON = "/run/exacell/python"
 _FULL_S = 0.002
-"""How long to wait for a host that takes messages more slowly than they come."""
+"""Seconds to wait for a host that takes messages more slowly than they are sent."""
 _OPEN_S = 60.0
 _TOLD_S = 1.0
-"""Seconds after which shells see a newer state of the host's machine in /proc."""
+"""Seconds between two updates of the host's machine in /proc."""
 
 Arrival = Callable[[socket.socket], Awaitable[None]]
 
 
 def python_inside() -> tuple[str, Mapping[str, str]]:
-    """Return how shells call this interpreter behind a fence, and what must be shown for it: machine's path by place."""
+    """Return the command by which shells call this interpreter behind a fence, and the directories to show there.
+
+    The directories are this machine's paths by their place behind the fence.
+    """
     program, prefix = os.path.realpath(sys.executable), os.path.realpath(sys.base_prefix)
     if prefix == "/usr" or prefix.startswith("/usr/"):
         return program, {}
@@ -56,11 +59,11 @@ class FencedShell:
 
     @property
     def returncode(self) -> int | None:
-        """The exit status, negative for the signal that ended it; None while it runs."""
+        """Return the exit status; negative for the signal that ended it, None while it runs."""
         return self._ended.result() if self._ended.done() else None
 
     async def wait(self) -> int:
-        """Return the exit status when it has ended."""
+        """Wait until it has ended and return the exit status."""
         return await asyncio.shield(self._ended)
 
     async def signal(self, number: signal.Signals) -> None:
@@ -68,7 +71,7 @@ class FencedShell:
         await self._fence.send((self._number, int(number)))
 
     def end(self, status: int) -> None:
-        """Note how it has ended."""
+        """Set the exit status."""
         if not self._ended.done():
             self._ended.set_result(status)
 
@@ -77,9 +80,9 @@ class Fence:
     """One host's fence, open.
 
     Args:
-        link: to its first process.
-        on_port: takes a connection to one of the rack's ports.
-        moving: returns what in /proc tells of the host's machine and changes, by path.
+        link: the socket to its first process.
+        on_port: called with a port of the rack and a connection to it.
+        moving: returns the texts in /proc about the host's machine that change with time, by path.
     """
 
     def __init__(
@@ -101,10 +104,10 @@ class Fence:
         asyncio.get_running_loop().add_reader(link.fileno(), self._hear)
 
     async def ready(self) -> socket.socket:
-        """Return the socket at which programs behind the fence arrive, once it stands.
+        """Wait until the fence is built; return the socket at which programs behind it connect.
 
         Raises:
-            EmulatorError: there can be no fence here.
+            EmulatorError: this system allows no fence.
         """
         return await asyncio.wait_for(asyncio.shield(self._ready), _OPEN_S)
 
@@ -117,14 +120,14 @@ class Fence:
         streams: Sequence[int] | None,
         size: tuple[int, int] = (0, 0),
     ) -> tuple[FencedShell, int]:
-        """Start a process.
+        """Start a process behind the fence.
 
         Args:
             streams: its three standard streams; None for a terminal of its own.
             size: the terminal's rows and columns.
 
         Returns:
-            the process, and the descriptor of the terminal's other end, which is then the caller's; -1 without one.
+            The process, and the descriptor of the terminal's other end, which the caller must close; -1 without a terminal.
 
         Raises:
             OSError: it can't be started.
@@ -143,7 +146,7 @@ class Fence:
                 if self._telling is None or self._telling.done():
                     self._telling = asyncio.ensure_future(self._keep_telling())
             except BaseException:
-                del self._started[number], self._shells[number]  # it was not asked for
+                del self._started[number], self._shells[number]  # the terminal was not asked for
                 raise
             return shell, await started
         except BaseException:
@@ -153,14 +156,14 @@ class Fence:
             raise
 
     async def _tell(self) -> None:
-        """Let shells see the host's machine as it is now."""
+        """Update the texts about the host's machine that shells see."""
         fresh = {path: text for path, text in self._moving().items() if self._told.get(path) != text}
         if fresh:
             await self.send((0, fresh))
             self._told |= fresh
 
     async def _keep_telling(self) -> None:
-        """Do so as long as there are shells."""
+        """Update these texts for as long as there are shells."""
         while self._shells and not self.closed:
             await asyncio.sleep(_TOLD_S)
             await self._tell()
@@ -169,7 +172,7 @@ class Fence:
         """Send a message to the host's first process.
 
         Raises:
-            OSError: it is longer than any that the system carries.
+            OSError: the message is longer than the system allows.
         """
         data = marshal.dumps(message)
         while not self.closed:
@@ -205,7 +208,7 @@ class Fence:
             self._telling.cancel()
 
     def _hear(self) -> None:
-        """Take in what the host's first process says."""
+        """Read and handle the messages of the host's first process."""
         try:
             data, descriptors = receive(self._link)
         except BlockingIOError:
@@ -221,7 +224,7 @@ class Fence:
             self._ready.set_result(socket.socket(fileno=descriptor))
         elif kind == "E" and not self._ready.done():
             self._ready.set_exception(EmulatorError(text))
-            self._ready.exception()  # who waits is told, and nobody has to
+            self._ready.exception()  # waiting callers get the error; nobody has to wait
         elif kind == "C":
             self._on_port(int(text), socket.socket(fileno=descriptor))
         elif kind == "X":
@@ -231,7 +234,7 @@ class Fence:
             self._answer(kind, text, descriptor)
 
     def _answer(self, kind: str, text: str, descriptor: int) -> None:
-        """Pass on whether a process was started."""
+        """Report to the waiting caller whether its process was started."""
         number, _, reason = text.partition(" ")
         started = self._started.pop(int(number))
         if kind == "F":
@@ -277,14 +280,14 @@ class Fences:
 
         Args:
             tree: holds the host's own directories.
-            layer: what it has over the machine's /usr.
-            shown: directories of the machine by where the host has them, to be read only.
-            ports: of the rack's hosts, reached there as here.
-            machine: a file that holds what /proc and /sys tell of the host's machine, texts by path, as JSON.
-            moving: returns what of it changes as time passes.
+            layer: the directories that it has over this machine's /usr.
+            shown: directories of this machine by their path on the host, read-only.
+            ports: the ports of the rack's hosts, the same behind the fence as outside.
+            machine: a JSON file with the texts of /proc and /sys about the host's machine, by path.
+            moving: returns those of the texts that change with time.
 
         Raises:
-            EmulatorError: the system allows none.
+            EmulatorError: the system allows no fence.
         """
         if self._link is None:
             self._launch()
@@ -319,7 +322,7 @@ class Fences:
         return fence, programs
 
     async def refusal(self) -> str:
-        """Return why there can be no fences on this system; empty when there can."""
+        """Return why this system allows no fences; empty if it allows them."""
         tree, layer = self._scratch / "probe", self._scratch / "layer" / "usr"
         for directory in (layer, *(tree / name for name in OWN)):
             directory.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -333,7 +336,7 @@ class Fences:
         return ""
 
     def close(self) -> None:
-        """End everything behind the fences, and the process that opens them."""
+        """End all processes behind the fences, and the process that opens them."""
         for fence in self._open:
             fence.close()
         if self._link is not None and self._launcher is not None:

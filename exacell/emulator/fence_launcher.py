@@ -1,15 +1,15 @@
 """Puts each emulated host behind a fence, and starts the processes of its sessions there.
 
 The rack's process (:mod:`exacell.emulator.fence`) runs it by path with ``python -I -S`` as ``fence_launcher.py <descriptor>``
-and without an environment. Over that socket come the hosts, a JSON object and a socket each. For a host it forks a
-process that gets namespaces of its own (users, mounts, processes, network, host name, IPC), puts a root directory
-together, and goes on as process 1 there: it starts what is asked for over the host's socket, and says how it ended. When
-that socket is closed it ends, and the kernel ends everything behind the fence with it.
+and without an environment. Over that socket come the hosts, a JSON object and a socket each. For a host it forks a process that
+gets its own namespaces (users, mounts, processes, network, host name, IPC), builds a root directory, and continues as process 1
+there: it starts the processes that are asked for over the host's socket, and reports how they ended. It ends when that socket is
+closed, and with it the kernel ends everything behind the fence.
 
-Behind the fence are: the machine's programs (/usr and what belongs to it, some files of /etc), to be read only; the
-host's own /etc, /home, /opt, /root, /tmp, /u01 and /var; /proc and /sys of its own, to be read only, with its processes and
-what tells of the host's machine, and nothing of this one; a handful of devices without hardware; the loopback device of
-its own network. What runs there has no capability over the machine, can get none, and no further user namespace.
+Behind the fence are: this machine's programs (/usr and what belongs to it, some files of /etc), read-only; the
+host's own /etc, /home, /opt, /root, /tmp, /u01 and /var; its own /proc and /sys, read-only, with its processes and the emulated
+host's machine, and nothing about this machine; a handful of devices without hardware; the loopback device of its own network.
+Processes there have no capability over this machine and can't get one, nor a further user namespace.
 
 Messages over a host's socket: ``marshal`` of (number, argv, directory, environment, size of a terminal or None) with three
 descriptors, of (number, signal), or of (0, texts of /proc by path); back come ``R`` (ready, with the listening socket for
@@ -52,24 +52,24 @@ SETTINGS: tuple[str, ...] = (
     "localtime",
 )
 SETTINGS += ("magic", "mime.types", "perl", "pki", "protocols", "services", "terminfo")
-"""Of the machine's /etc: what its programs need, and nothing that tells a secret."""
+"""Files of this machine's /etc that its programs need; none of them has a secret."""
 SAME = ("/proc/sys/kernel/random/uuid",)
-"""Of /proc: what tells nothing of a machine, and is something else each time."""
+"""Files of /proc that show nothing about a machine, and differ on each read."""
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 KEPT = (0, 1, 3, 4, 5, 6, 7, 10)
 """Capabilities over the host's own files, logins and ports: chown, dac_override, fowner, fsetid, kill, setgid, setuid,
 net_bind_service."""
 FIRST_ID, IDS = 1_600_000_000, 65535
-"""Where logins other than root begin on this machine, so that they are nobody's: only root can have them."""
+"""Number of the first login other than root on this machine. Such numbers belong to nobody: only root can use them."""
 KEYCTL = {"x86_64": 250, "aarch64": 219, "ppc64le": 271, "s390x": 280, "riscv64": 219}
 LONGEST = 1 << 20
-"""Bytes of a message."""
+"""The most bytes in a message."""
 ADDRESS = "\0exacell"
-"""Where programs behind the fence reach the rack: a name in the host's own network, which no other can take or use."""
+"""Where programs behind the fence connect to the rack: a name in the host's own network, which no other host can use."""
 
 
 def check(result: int, what: str) -> None:
-    """Turn the failure of a system call into an exception.
+    """Raise OSError if ``result`` is that of a failed system call.
 
     Raises:
         OSError: it failed.
@@ -90,15 +90,15 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
 
 
 def leave() -> None:
-    """Get namespaces of our own; root gets all ids of a system there, others their own.
+    """Give this process its own namespaces; as root, with all ids of a system, otherwise only with our own.
 
     Raises:
-        OSError: this system allows none.
+        OSError: this system allows no namespaces.
     """
     uid, gid, own = os.getuid(), os.getgid(), os.getpid()
     waits, goes = os.pipe()
     writer = os.fork()
-    if writer == 0:  # the ids are set from outside, by one who still has his rights there
+    if writer == 0:  # the ids are set from outside, by a process that still has its rights there
         os.close(goes)
         os.read(waits, 1)
         os._exit(0 if set_ids(own, uid, gid) else 1)
@@ -110,12 +110,12 @@ def leave() -> None:
         raise OSError(failed or 1, os.strerror(failed or 1), "user namespace")
     LIBC.unshare(
         0x02000000
-    )  # cgroups: their names are this machine's; a kernel without such namespaces has none to tell
+    )  # cgroups: their names are this machine's; a kernel without such namespaces has no such names
     mount("none", "/", flags=RECURSIVE | PRIVATE)
 
 
 def set_ids(process: int, uid: int, gid: int) -> bool:
-    """Say who is who in a process's new user namespace; return whether the kernel took it."""
+    """Set the ids of a process's new user namespace; return whether the kernel accepted them."""
     many = f"0 0 1\n1 {FIRST_ID} {IDS}\n"
     for users, groups, rule in (
         *([(many, many, "allow")] if uid == 0 else []),
@@ -132,14 +132,14 @@ def set_ids(process: int, uid: int, gid: int) -> bool:
 
 
 def mount_points(directory: str) -> list[str]:
-    """Return what is mounted at and below a directory, outermost first."""
+    """Return the mount points at and below a directory, outermost first."""
     with open("/proc/self/mountinfo", "rb") as file:
         points = [os.fsdecode(line.split(b" ")[4].decode("unicode_escape").encode("latin-1")) for line in file]
     return [point for point in points if point == directory or point.startswith(directory + "/")]
 
 
 def limit(point: str, flags: int) -> None:
-    """Forbid something at a mount point; what is forbidden there stays so.
+    """Add restrictions to a mount point; those that it has are kept.
 
     Raises:
         OSError: the kernel refuses.
@@ -149,7 +149,7 @@ def limit(point: str, flags: int) -> None:
 
 
 def seal(target: str) -> None:
-    """Let nothing be written to what is mounted at and below ``target``.
+    """Make all mount points at and below ``target`` read-only.
 
     Raises:
         OSError: the kernel refuses.
@@ -159,7 +159,7 @@ def seal(target: str) -> None:
 
 
 def show(source: str, target: str) -> None:
-    """Show a directory or file of the machine at ``target``, to be read only.
+    """Show a directory or file of this machine at ``target``, read-only.
 
     Raises:
         OSError: the kernel refuses.
@@ -173,7 +173,7 @@ def show(source: str, target: str) -> None:
 
 
 def show_programs(root: str, layer: str) -> None:
-    """Show the machine's programs, and over those in /usr the emulated ones that ``layer`` has.
+    """Show this machine's programs, with the emulated ones in ``layer`` over those in /usr.
 
     Raises:
         OSError: the kernel refuses.
@@ -191,13 +191,14 @@ def show_programs(root: str, layer: str) -> None:
         READ_ONLY | NO_SUID | NO_DEVICES,
         f"lowerdir={os.path.basename(layer)}:/usr",
     )
-    for point in mount_points("/usr"):  # an overlay does not show what is mounted inside of its layers
+    for point in mount_points("/usr"):  # an overlay does not show file systems that are mounted inside its layers
         if point != "/usr" and os.path.lexists(root + point):
             show(point, root + point)
 
 
 def show_settings(root: str) -> None:
-    """Show what programs need of the machine's /etc. The host's own is its shells' to write: no link in it is followed.
+    """Show the files of this machine's /etc that programs need. Shells may write in the host's /etc, so no link there is
+    followed.
 
     Raises:
         OSError: the kernel refuses.
@@ -224,7 +225,7 @@ def show_settings(root: str) -> None:
 
 
 def make_devices(place: str) -> None:
-    """Make /dev: what has no hardware behind it, and terminals of its own.
+    """Make /dev: devices without hardware, and separate terminals.
 
     Raises:
         OSError: the kernel refuses.
@@ -235,7 +236,7 @@ def make_devices(place: str) -> None:
         mount(f"/dev/{name}", f"{place}/{name}", flags=BIND)
         limit(
             f"{place}/{name}", READ_ONLY | NO_SUID | NO_EXEC
-        )  # its mode and owner; what is written to it still arrives
+        )  # the mount keeps its mode and owner; writing to the device still works
     for name in ("pts", "shm"):
         os.mkdir(f"{place}/{name}")
     mount("devpts", f"{place}/pts", "devpts", NO_SUID | NO_EXEC, "newinstance,ptmxmode=0666,mode=620")
@@ -248,7 +249,7 @@ def make_devices(place: str) -> None:
 
 
 def write_under(base: str, path: str, text: str) -> None:
-    """Write a file below a directory that is ours, with the directories that lead to it."""
+    """Write a file below a directory that belongs to us, and make the directories that lead to it."""
     place = base + path
     os.makedirs(os.path.dirname(place), exist_ok=True)
     with open(place, "w", encoding="utf-8") as file:
@@ -256,27 +257,27 @@ def write_under(base: str, path: str, text: str) -> None:
 
 
 def link_device(root: str, path: str, text: str) -> None:
-    """Let a disk be found by its numbers, as lsblk does.
+    """Link a disk by its device numbers, where lsblk looks for it.
 
     Args:
-        path: of the file that holds its numbers, ``/sys/block/sda/dev``.
-        text: what that says, ``8:0``.
+        path: the file with the device numbers, ``/sys/block/sda/dev``.
+        text: the content of that file, ``8:0``.
     """
     os.makedirs(f"{root}/sys/dev/block", exist_ok=True)
     os.symlink(f"../../block/{path.split('/')[3]}", f"{root}/sys/dev/block/{text.strip()}")
 
 
 def show_machine(root: str, path: str) -> int:
-    """Let /proc and /sys tell of the host's machine, and nothing of this one.
+    """Let /proc and /sys show the emulated host's machine and nothing about this machine.
 
-    Each file of /proc that is no process's is covered: by what the host's machine says there, or by an empty one. So is
-    each directory, but for what programs ask the kernel for and all kernels answer alike.
+    Each file of /proc that does not belong to a process is covered: by the text of the host's machine, or by an empty file.
+    Directories are covered too, except for files of the kernel that are the same on every machine.
 
     Args:
-        path: of the texts by path, as JSON; empty for none.
+        path: the JSON file with the texts by path; empty for none.
 
     Returns:
-        a descriptor of the directory that lies over /proc, in which texts can be changed.
+        A descriptor of the directory that covers /proc, in which the texts can be changed.
 
     Raises:
         OSError: the kernel refuses.
@@ -314,7 +315,7 @@ def show_machine(root: str, path: str) -> int:
 
 
 def cover_link(source: str, link: str) -> None:
-    """Mount a file over a link itself, where the kernel can (5.2 and later); else the link leads where it led.
+    """Mount a file over a link itself if the kernel can do so (5.2 and later); else the link stays as it is.
 
     Source: open_tree(2), move_mount(2); their numbers are the same on every kind of machine.
 
@@ -331,7 +332,7 @@ def cover_link(source: str, link: str) -> None:
 
 
 def tell(told: int, texts: dict[str, str]) -> None:
-    """Change texts that lie over /proc. Who reads one while it is written finds old and new, never nothing."""
+    """Change texts that cover /proc. A reader meanwhile sees old and new text, but never an empty file."""
     for name, text in texts.items():
         data = text.encode()
         place = os.open(name.removeprefix("/proc/"), os.O_WRONLY | os.O_CLOEXEC, dir_fd=told)
@@ -343,7 +344,7 @@ def tell(told: int, texts: dict[str, str]) -> None:
 
 
 def build(host: dict[str, Any]) -> int:
-    """Put the host's root directory together, make it ours, and return the descriptor of what lies over /proc.
+    """Build the host's root directory, make it our root, and return the descriptor of the directory that covers /proc.
 
     Raises:
         OSError: the kernel refuses.
@@ -376,7 +377,7 @@ def build(host: dict[str, Any]) -> int:
 
 
 def raise_loopback() -> None:
-    """Switch the loopback device of our network on.
+    """Switch on the loopback device of our network.
 
     Raises:
         OSError: the kernel refuses.
@@ -386,7 +387,7 @@ def raise_loopback() -> None:
 
 
 def listen(ports: list[int]) -> tuple[socket.socket, dict[int, socket.socket]]:
-    """Return where programs reach the rack, and where the rack's hosts are reached, by descriptor.
+    """Return the socket at which programs reach the rack, and by descriptor the listeners for the rack's hosts.
 
     Raises:
         OSError: the kernel refuses.
@@ -402,7 +403,7 @@ def listen(ports: list[int]) -> tuple[socket.socket, dict[int, socket.socket]]:
 
 
 def receive(link: socket.socket) -> tuple[bytes, list[int]]:
-    """Return a message and its descriptors, which no program inherits; nothing when the other end is closed.
+    """Return a message and its descriptors, which programs do not inherit; empty when the other end is closed.
 
     Raises:
         OSError: nothing can be received.
@@ -419,9 +420,9 @@ class Init:
     """Process 1 of a host.
 
     Args:
-        link: to the rack's process.
-        listeners: at which connections to the rack's hosts arrive.
-        told: the directory that lies over /proc.
+        link: the socket to the rack's process.
+        listeners: the sockets at which connections to the rack's hosts arrive.
+        told: descriptor of the directory that covers /proc.
     """
 
     def __init__(self, link: socket.socket, listeners: dict[int, socket.socket], told: int) -> None:
@@ -429,7 +430,7 @@ class Init:
         self._numbers: dict[int, int] = {}
 
     def serve(self) -> None:
-        """Start and end processes until the rack's process is gone."""
+        """Start and signal processes until the rack's process is gone."""
         wakes, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(wake)
@@ -447,7 +448,7 @@ class Init:
                     return
 
     def say(self, text: str, *descriptors: int) -> None:
-        """Tell the rack's process something."""
+        """Send a message to the rack's process."""
         socket.send_fds(self._link, [text.encode("utf-8", "replace")], descriptors)
 
     def _reap(self) -> None:
@@ -467,7 +468,7 @@ class Init:
             self.say(f"C {listener.getsockname()[1]}", connection.fileno())
 
     def _receive(self) -> bool:
-        """Do what one message asks for; return False when there will be no more."""
+        """Carry out one message; return False when there will be no more."""
         data, descriptors = receive(self._link)
         if not data:
             return False
@@ -480,7 +481,7 @@ class Init:
                 try:
                     os.killpg(process, words[0])
                 except ProcessLookupError:
-                    break  # it has ended and is told of in a moment
+                    break  # it has ended, and this is reported in a moment
             return True
         master = -1
         try:
@@ -505,7 +506,7 @@ class Init:
 def become(
     streams: list[int], argv: list[str], directory: str, environment: dict[str, str], terminal: tuple[int, int] | None
 ) -> None:
-    """Be the process that was asked for; does not return."""
+    """Become the process that was asked for; does not return."""
     try:
         os.setsid()
         if terminal:
@@ -518,7 +519,7 @@ def become(
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for capability in range(64):
             if capability not in KEPT and LIBC.prctl(24, capability, 0, 0, 0) != 0:  # PR_CAPBSET_DROP
-                break  # the kernel knows no more
+                break  # the kernel knows no further capabilities
         check(LIBC.prctl(38, 1, 0, 0, 0), "no_new_privs")
         os.chdir(directory if os.path.isdir(directory) else "/")
         os.execve(argv[0], argv, environment)
@@ -529,7 +530,7 @@ def become(
 
 
 def be_called(name: str) -> None:
-    """Let ps call this process as a host's first one is called, and not by the machine's paths."""
+    """Change this process's name in ps to that of a host's first process, so that no path of this machine is shown."""
     LIBC.prctl(15, os.path.basename(name).encode(), 0, 0, 0)  # PR_SET_NAME
     with open("/proc/self/stat", encoding="ascii", errors="replace") as file:
         begin, end = map(int, file.read().rpartition(")")[2].split()[45:47])  # arg_start, arg_end of proc(5)
@@ -538,7 +539,7 @@ def be_called(name: str) -> None:
 
 
 def be_host(host: dict[str, Any], link: socket.socket) -> None:
-    """Be the first process of a host; ends with it."""
+    """Become the first process of a host; ends with the host."""
     try:
         leave()
         if os.fork():
@@ -570,7 +571,7 @@ def be_host(host: dict[str, Any], link: socket.socket) -> None:
 
 
 def main() -> None:
-    """Fork a first process for each host that is asked for, until the rack's process is gone."""
+    """Fork a first process for each host that the rack asks for, until the rack's process is gone."""
     asked = socket.socket(fileno=int(sys.argv[1]))
     asked.set_inheritable(False)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -13,7 +13,7 @@ from exacell.emulator.sql.values import Value, from_epoch
 
 
 def _files(instance: Instance, kind: str) -> list[tuple[str, AsmFile]]:
-    """Return the full names and the files of one kind that the database has, by number."""
+    """Return the full names and the files of one kind that the database has, by file number."""
     database = instance.database
     if database is None:
         return []
@@ -27,13 +27,13 @@ def _files(instance: Instance, kind: str) -> list[tuple[str, AsmFile]]:
 
 
 def _tablespaces(instance: Instance) -> dict[str, int]:
-    """Return the number of each tablespace by name, temporary ones last."""
+    """Return each tablespace's number by name; temporary tablespaces come last."""
     names = [file.tag.upper() for kind in ("DATAFILE", "TEMPFILE") for _, file in _files(instance, kind)]
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
 def _of_file(number: int, name: str, file: AsmFile, spaces: Mapping[str, int]) -> dict[str, Value]:
-    """Return what V$DATAFILE and V$TEMPFILE tell alike of a file; ``spaces`` has the number of each tablespace."""
+    """Return the columns that V$DATAFILE and V$TEMPFILE share; ``spaces`` has the number of each tablespace."""
     return {
         "FILE#": number,
         "CREATION_TIME": from_epoch(file.created),
@@ -103,7 +103,7 @@ def dictionary_temporary_files(instance: Instance) -> Iterator[Mapping[str, Valu
 
 
 def no_statements(_: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SQL: none, because a load is arithmetic and runs no statements."""
+    """Yield the rows of V$SQL; there are none, because a load is computed and runs no statements."""
     return iter(())
 
 

@@ -1,4 +1,4 @@
-"""Where a database node lets connections through, so that it is a jump host: to the rack's own hosts and nowhere else.
+"""Which connections a database node forwards as a jump host: only those to the rack's own hosts.
 
 Source: RFC 4254, 7.2; ssh(1), -J and -W; sshd_config(5), AllowTcpForwarding. Whether the sshd of storage cells forwards
 is not published: emulated cells do not.
@@ -15,7 +15,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 @dataclass(frozen=True, kw_only=True)
 class Destinations:
-    """What clients may be let through to.
+    """The hosts and ports to which clients' connections are forwarded.
 
     Attributes:
         ports: the loopback port of each host's listener, by name.
@@ -26,9 +26,9 @@ class Destinations:
     addresses: Mapping[str, str]
 
     def port(self, host: str, port: int) -> int | None:
-        """Return the loopback port that a client means by ``host`` and ``port``; None for what is no host of the rack.
+        """Return the loopback port of the listener that ``host`` and ``port`` mean; None if it is not a host of the rack.
 
-        Clients with the rack's ssh_config ask for a listener itself, those on the rack for a name or address and 22.
+        Clients with the rack's ssh_config name the listener's own port; clients on the rack name a host or address and port 22.
         """
         if host in _LOOPBACK:
             return port if port in self.ports.values() else None

@@ -1,7 +1,7 @@
-"""What the directory of ``emulator path`` holds besides the hosts' own programs: what reaches hosts from outside.
+"""The programs in the directory of ``emulator path`` that reach the rack's hosts from outside.
 
-Programs that a DBA's scripts call on a database node or a workstation: dcli and exacli as Oracle's command lines have
-them, and the system's ssh, scp and sftp, told about the rack's hosts.
+These are programs that a DBA's scripts call on a database node or a workstation: dcli and exacli with Oracle's command
+lines, and the system's ssh, scp and sftp, configured for the rack's hosts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from exacell.emulator.infiniband import fabric_scripts, places
 
 
 def of_the_machine(name: str) -> str | None:
-    """Return the machine's own program of a name, None when it has none.
+    """Return the path of this machine's own program of a name; None if there is none.
 
-    A PATH may begin with what ``emulator path`` printed, of this rack or another one: there ``cellcli`` stands beside
-    ``ssh``, and such a directory is passed over.
+    PATH may contain directories that ``emulator path`` printed, of this rack or another one. They hold ``cellcli`` beside
+    ``ssh``, and are skipped.
     """
     own = [place for place in os.get_exec_path() if not os.path.exists(os.path.join(place, "cellcli"))]
     return shutil.which(name, path=os.pathsep.join(own))
@@ -30,10 +30,10 @@ def front_scripts(
     """Return the bodies of the shell scripts by name.
 
     Args:
-        ssh_config: the rack's, as who runs them names it.
-        dcli: the interpreter (words for a shell) and the file of our dcli, likewise.
-        hosts: by name, whether it is a cell.
-        infiniband: the programs that show the fabric are there.
+        ssh_config: path of the rack's ssh_config, as the scripts will use it.
+        dcli: the interpreter (words for a shell) and the path of our dcli, as the scripts will use them.
+        hosts: by name, whether the host is a cell.
+        infiniband: include the programs that show the fabric.
     """
     config, (python, program) = shlex.quote(ssh_config), dcli
     scripts = {"dcli": f'exec {python} -I -S {shlex.quote(program)} {config} "$@"\n'}
@@ -45,18 +45,18 @@ def front_scripts(
 
 
 DOWN = ".down"
-"""The file beside the scripts that names the rack's hosts that are switched off, a line each."""
+"""The file beside the scripts with the names of the rack's hosts that are switched off, one on each line."""
 
 
 def ping_script(hosts: Mapping[str, bool], directory: str, *, others: str | None = None) -> str:
-    """Return the body of a shell script that answers for the rack's hosts, each at its own address, once or ``-c`` times.
+    """Return the body of a ``ping`` script that answers for the rack's hosts, each at its own address, once or ``-c`` times.
 
-    It tells of a network without loss, and of hosts that are switched off nothing but that; either at once.
+    Hosts answer without loss; hosts that are switched off lose all packets. Both results are printed at once.
 
     Args:
-        hosts: by name, whether it is a cell.
-        directory: where :data:`DOWN` is.
-        others: the program that is asked for all other names; None: they are not known.
+        hosts: by name, whether the host is a cell.
+        directory: the directory with :data:`DOWN`.
+        others: the program that is called for all other names; None: they are unknown hosts.
     """
     unknown = (
         f'exec {shlex.quote(others)} "$@"' if others else 'echo "ping: $host: Name or service not known" >&2; exit 2'

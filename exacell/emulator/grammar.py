@@ -1,4 +1,4 @@
-"""The statements an emulated cell understands, and the parser of those that only read.
+"""The statements that an emulated cell understands, and the parser of those that only read.
 
 ::
 
@@ -34,7 +34,7 @@ class Filter:
 
 @dataclass(frozen=True, kw_only=True)
 class Over:
-    """Windows of METRICHISTORY: minutes, and which of MAX, MIN, AVG are asked for (none: all)."""
+    """Windows of METRICHISTORY: their length in minutes, and which of MAX, MIN, AVG are asked for (empty: all)."""
 
     minutes: int
     functions: frozenset[str]
@@ -42,7 +42,7 @@ class Over:
 
 @dataclass(frozen=True, kw_only=True)
 class ListStatement:
-    """LIST. ``attributes`` is None for the default columns; ``order_by`` pairs an attribute with "descending"."""
+    """LIST. ``attributes`` None means the default columns; ``order_by`` pairs an attribute with whether it is descending."""
 
     object_type: ObjectType
     names: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class SetOption:
 ReadStatement = ListStatement | Describe | Help | SetOption
 
 _VERB_SINCE: Mapping[tuple[str, str], Release] = {("ALTER", "METRICDEFINITION"): METRIC_SWITCHES_SINCE}
-"""Verbs that an object type got later than it came itself."""
+"""Verbs that came to an object type in a later release than the type itself."""
 
 _CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT", "OVER", "MEMORY")
 
@@ -90,10 +90,13 @@ _CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT", "OVER", "MEMORY")
 def object_type_at(
     stream: TokenStream, verb: str, release: Release, known: Mapping[str, ObjectType] | None = None
 ) -> ObjectType:
-    """Take an object type for which ``release`` knows ``verb``; else CELL-01504 at it.
+    """Read an object type for which ``release`` knows ``verb`` and return it.
 
     Args:
-        known: the object types that there are; None for a cell's.
+        known: the object types that exist; None for those of a cell.
+
+    Raises:
+        CellError: CELL-01504 if the next word is not such a type.
     """
     token = stream.peek()
     types = object_types() if known is None else known
@@ -107,7 +110,7 @@ def object_type_at(
 
 
 def name_at(stream: TokenStream, release: Release) -> str:
-    """Take the name of an object; up to 19.2 a name with a hyphen must be quoted."""
+    """Read the name of an object; up to 19.2 a name with a hyphen must be quoted."""
     token = stream.expect_value()
     if token.kind is Kind.WORD and "-" in token.text and release < BARE_HYPHENS_SINCE:
         raise CellError(Code.SYNTAX, position=token.start)
@@ -115,7 +118,7 @@ def name_at(stream: TokenStream, release: Release) -> str:
 
 
 def attribute_at(stream: TokenStream, owner: ObjectType, release: Release) -> Attribute:
-    """Take an attribute name of ``owner``."""
+    """Read an attribute name of ``owner`` and return the attribute."""
     token = stream.expect_value()
     found = owner.attribute(token.text, release)
     if found is None:
@@ -124,7 +127,7 @@ def attribute_at(stream: TokenStream, owner: ObjectType, release: Release) -> At
 
 
 def filters_at(stream: TokenStream, owner: ObjectType, release: Release) -> tuple[Filter, ...]:
-    """Take the filters behind WHERE."""
+    """Read and return the filters after WHERE."""
     filters = [_filter_at(stream, owner, release)]
     while stream.accept_word("AND"):
         filters.append(_filter_at(stream, owner, release))
@@ -132,8 +135,9 @@ def filters_at(stream: TokenStream, owner: ObjectType, release: Release) -> tupl
 
 
 _STILL_FILTERED = frozenset((("CELLDISK", "lun"),))
-"""Attributes that filters take on all releases, although later ones do not show them. Source: a published LIST CELLDISK WHERE
-lun=0_5 of an X6."""
+"""Attributes that filters accept on all releases, although later releases do not show them. Source: a published LIST CELLDISK
+WHERE lun=0_5 of an X6.
+"""
 
 
 def _filter_at(stream: TokenStream, owner: ObjectType, release: Release) -> Filter:
@@ -161,7 +165,7 @@ def _filter_at(stream: TokenStream, owner: ObjectType, release: Release) -> Filt
 
 
 def parse_list(stream: TokenStream, release: Release, known: Mapping[str, ObjectType] | None = None) -> ListStatement:
-    """Return the LIST statement behind its verb; ``known`` as for :func:`object_type_at`."""
+    """Parse the rest of a LIST statement, after its verb, and return it; ``known`` as for :func:`object_type_at`."""
     owner = object_type_at(stream, "LIST", release, known)
     names: list[str] = []
     key_type = ""
@@ -260,14 +264,14 @@ def _over_at(stream: TokenStream) -> Over:
 
 
 def parse_describe(stream: TokenStream, release: Release, known: Mapping[str, ObjectType] | None = None) -> Describe:
-    """Return the DESCRIBE statement behind its verb; ``known`` as for :func:`object_type_at`."""
+    """Parse the rest of a DESCRIBE statement, after its verb, and return it; ``known`` as for :func:`object_type_at`."""
     owner = object_type_at(stream, "DESCRIBE", release, known)
     stream.expect_end()
     return Describe(object_type=owner)
 
 
 def parse_help(stream: TokenStream) -> Help:
-    """Return the HELP statement behind its verb: a topic has one or two words."""
+    """Parse the rest of a HELP statement, after its verb, and return it; a topic has one or two words."""
     words: list[str] = []
     while not stream.at_end:
         if len(words) == 2 or stream.peek().kind is not Kind.WORD:
@@ -277,7 +281,7 @@ def parse_help(stream: TokenStream) -> Help:
 
 
 def parse_set(stream: TokenStream) -> SetOption:
-    """Return the SET statement behind its verb."""
+    """Parse the rest of a SET statement, after its verb, and return it."""
     option = stream.expect_word("ECHO", "DATEFORMAT")
     value = stream.expect_word(*(("ON", "OFF") if option == "ECHO" else ("STANDARD", "LOCAL")))
     stream.expect_end()

@@ -1,4 +1,4 @@
-"""The parser of the statements that change an emulated cell, and of any statement.
+"""The parser of the statements that change an emulated cell; also parses any other statement.
 
 The grammar is that of reference cellcli.md 2.3; a comma between attribute settings may be left out, as published
 examples do.
@@ -70,18 +70,19 @@ _ACTIONS = (
     *(("BBU", "DROP", "FOR", "REPLACEMENT"), ("BBU", "REENABLE")),
     *(("RESTART", "BMC"), ("CONFIGUREBMC",), ("CONFIGURE", "BMC")),
 )
-"""What ALTER CELL can do besides attributes and services. Source: reference cellcli.md 2.3; public lists of CellCLI's statements
-of 11.2 have CONFIGURE BMC as two words."""
+"""Actions of ALTER CELL besides attributes and services. Source: reference cellcli.md 2.3; public lists of CellCLI's statements
+of 11.2 have CONFIGURE BMC as two words.
+"""
 _FACTORS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 _SIZE = re.compile(r"[0-9]+(\.[0-9]+)?[KMGT]?", re.IGNORECASE)
 _CHANGING = ("CREATE", "ALTER", "DROP", "ASSIGN", "EXPORT", "IMPORT", "GRANT", "REVOKE", "REGISTER", "DEREGISTER")
 
 
 def size_of(text: str, attribute: str = "size") -> int:
-    """Return the bytes that a size means in CellCLI: a number with K, M, G or T, bytes without.
+    """Return the bytes of a CellCLI size: a number with K, M, G or T; without a letter it is in bytes.
 
     Raises:
-        CellError: it is no size.
+        CellError: ``text`` is not a size.
     """
     if _SIZE.fullmatch(text) is None:
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute, rule="a number with K, M, G or T")
@@ -90,10 +91,10 @@ def size_of(text: str, attribute: str = "size") -> int:
 
 
 def parse(text: str, release: Release) -> Statement:
-    """Return the statement that ``text`` is for a cell of ``release``.
+    """Parse ``text`` as a statement for a cell of ``release`` and return it.
 
     Raises:
-        CellError: it is none; syntax errors carry the offset of the first wrong token.
+        CellError: it is not a statement; syntax errors have the offset of the first wrong token.
     """
     stream = TokenStream(text)
     verb_token = stream.peek()
@@ -139,7 +140,7 @@ def _setting(stream: TokenStream, name: str) -> Token:
 
 
 def _size_at(stream: TokenStream) -> int | None:
-    """Take ``[,] size=n`` when it is next."""
+    """Read ``[,] size=n`` if it comes next, and return the bytes; otherwise None."""
     behind_comma = 1 if stream.peek().is_symbol(",") else 0
     if not stream.peek(behind_comma).is_word("SIZE"):
         return None
@@ -149,7 +150,7 @@ def _size_at(stream: TokenStream) -> int | None:
 
 
 def _members_at(stream: TokenStream) -> tuple[str, ...] | None:
-    """Take ``ALL`` (None) or ``CELLDISK='fd[,fd]…'``."""
+    """Read ``ALL`` and return None, or read ``CELLDISK='fd[,fd]…'`` and return the names."""
     if stream.accept_word("ALL"):
         return None
     return _listed(_setting(stream, "CELLDISK").text)
@@ -211,7 +212,7 @@ def _selection_at(stream: TokenStream, release: Release) -> Selection:
 
 
 def _raw_value_at(stream: TokenStream) -> str:
-    """Take a value; what stands in parentheses is taken whole."""
+    """Read a value and return it; a text in parentheses is one value."""
     if not stream.peek().is_symbol("("):
         return stream.expect_value().text
     depth, parts = 0, []
@@ -226,7 +227,7 @@ def _raw_value_at(stream: TokenStream) -> str:
 
 
 def values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, str]:
-    """Take ``[,] attribute=value`` pairs up to the end or to a word of ``stop``; names in lower case."""
+    """Read ``[,] attribute=value`` pairs up to the end or to a word of ``stop``; return them by lower-case name."""
     values: dict[str, str] = {}
     while not stream.at_end and not stream.peek().is_word(*stop):
         if values:
@@ -235,7 +236,7 @@ def values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, s
         if token.kind is not Kind.WORD or not stream.peek(1).is_symbol("="):
             raise stream.error()
         head, dot, rest = stream.take().text.partition(".")
-        # Behind a dot is the name of an SNMP user, which keeps its case.
+        # After a dot comes the name of an SNMP user, which keeps its case.
         name = head.lower() + dot + rest
         stream.take()
         if name in values:
@@ -257,7 +258,7 @@ def _create_grid_disk(stream: TokenStream, release: Release, owner: str) -> Chan
 
 
 def _alter_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
-    # Without ALL and names a condition chooses. Source: Oracle Exascale User's Guide, resize-pool-disks.
+    # Without ALL and names, a condition chooses the disks. Source: Oracle Exascale User's Guide, resize-pool-disks.
     unnamed = release >= EXASCALE_SINCE and stream.peek(1).is_symbol("=")
     which = Selection() if unnamed else _selection_at(stream, release)
     filters: tuple[Filter, ...] = ()

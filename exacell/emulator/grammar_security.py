@@ -20,7 +20,7 @@ from exacell.emulator.tokens import TokenStream
 
 
 def key_type_at(stream: TokenStream, release: Release) -> str:
-    """Take the kind of key behind FOR and return its type as LIST KEY shows it; empty for a database's."""
+    """Read the kind of key after FOR and return its type as LIST KEY shows it; empty for a database's key."""
     if release < KEY_TYPES_SINCE:
         return ""
     for words, kind in (
@@ -38,7 +38,7 @@ def key_type_at(stream: TokenStream, release: Release) -> str:
 
 
 def parse_assign_key(stream: TokenStream, release: Release) -> AssignKey:
-    """Return the ASSIGN KEY statement behind these words."""
+    """Parse the rest of an ASSIGN KEY statement and return it."""
     stream.expect_word("FOR")
     kind = key_type_at(stream, release)
     if kind == "CELL" and not stream.peek(1).is_symbol("="):
@@ -57,7 +57,7 @@ def parse_assign_key(stream: TokenStream, release: Release) -> AssignKey:
 
 
 def parse_grant(stream: TokenStream, verb: str, what: str, release: Release) -> Grant:
-    """Return the GRANT or REVOKE statement behind its verb and PRIVILEGE or ROLE."""
+    """Parse the rest of a GRANT or REVOKE statement, after its verb and PRIVILEGE or ROLE, and return it."""
     privilege = _privilege_at(stream, release) if what == "PRIVILEGE" else ""
     roles = _names_at(stream) if what == "ROLE" else ()
     stream.expect_word("TO" if verb == "GRANT" else "FROM")
@@ -68,7 +68,7 @@ def parse_grant(stream: TokenStream, verb: str, what: str, release: Release) -> 
 
 
 def grantable(verb: str, object_name: str) -> bool:
-    """Whether a privilege can be granted at all; both in any case of letters. Source: Oracle DBMMN, grant-privilege."""
+    """Return whether a privilege can be granted; upper and lower case are equal. Source: Oracle DBMMN, grant-privilege."""
     kept_back = object_name.upper() in ("USER", "ROLE") and verb.upper() in ("CREATE", "DROP")
     return verb.upper() not in ("GRANT", "REVOKE") and not kept_back
 
@@ -83,7 +83,7 @@ def _names_at(stream: TokenStream) -> tuple[str, ...] | None:
 
 
 def _privilege_at(stream: TokenStream, release: Release) -> str:
-    """Take a privilege and return it as LIST ROLE shows it."""
+    """Read a privilege and return it as LIST ROLE shows it."""
     verbs = sorted({verb for owner in object_types().values() for verb in owner.verbs} | {"CALIBRATE"})
     action = "all actions"
     if stream.accept_word("ALL"):
@@ -118,7 +118,7 @@ def _privilege_at(stream: TokenStream, release: Release) -> str:
 
 
 def _options_at(stream: TokenStream) -> list[str]:
-    """Take names of options, of which ORDER BY is one of two words."""
+    """Read and return names of options; ORDER BY is one option of two words."""
     found: list[str] = []
     while not found or stream.accept_symbol(","):
         name = stream.expect_value().text

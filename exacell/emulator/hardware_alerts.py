@@ -1,7 +1,7 @@
-"""Alerts about disks that fail or are about to, and that clear when the disk has been replaced.
+"""Alerts about disks that fail or are about to fail; they clear when the disk has been replaced.
 
 Layout of the messages, and the sequence of critical and clear: a published LIST ALERTHISTORY of an X6 whose flash card failed
-and was replaced. The first words of those of a disk that only may fail, of hard disks, and what to do, are ours.
+and was replaced. The first words for hard disks and for disks that are about to fail, and the advice, are made up.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LABEL_WIDTH = len("Serial Number ")
 
 
 def disk_failed(rack: Rack, cell: Cell, disk: CellDisk) -> None:
-    """Raise an alert about a disk whose device is no longer normal; one that is open already goes on."""
+    """Raise an alert about a disk whose device is no longer normal; an open alert stays open."""
     status = cell.physical_disks[disk.physical_disk].status
     known = {"failed": "failed", "not present": "was removed"}
     what = known.get(status, f"entered {status.removeprefix('warning - ')} status")
@@ -79,7 +79,7 @@ def _raise(
 
 
 def _facts(cell: Cell, disk: CellDisk, *, cached: bool) -> Iterator[str]:
-    """Yield what a message tells of a disk: a label and a value each."""
+    """Yield the facts in a message about a disk, as pairs of label and value."""
     device = cell.physical_disks[disk.physical_disk]
     maker, _, model = device.make_model.partition(" ")
     grid_disks = ", ".join(grid_disk.name for grid_disk in cell.grid_disks_on(disk.name))

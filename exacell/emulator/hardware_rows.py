@@ -1,4 +1,4 @@
-"""Rows of the objects around the disks: ports, offload groups, the disk map, software, alerts and thresholds."""
+"""The rows of objects around the disks: ports, offload groups, the disk map, software, alerts and thresholds."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from exacell.emulator.schema import metrics_in
 from exacell.emulator.values import Row, Time, Value
 
 _GROUPS = (("SYS_121220", (12, 1, 1, 1)), ("SYS_122110", (12, 2)), ("SYS_191000", (19,)))
-"""System offload groups, one for each release of the database whose smart scans the cell serves, and since when."""
+"""System offload groups, one for each database release whose smart scans the cell serves, and the cell release that has it first.
+"""
 
 PORT_COUNTERS = (SENT, RECEIVED, LOST)
-"""Counters of the cell of which an InfiniBand port has its part, and which it can start anew."""
+"""Counters of the cell that are divided among its InfiniBand ports; a port can reset its part."""
 
 _WORDS_A_KB = 256
-"""InfiniBand counts data in words of four bytes."""
+"""Words in a KB: InfiniBand counts data in words of four bytes."""
 
 
 @dataclass(frozen=True)
 class OffloadGroup:
-    """An offload group that every cell of a release has."""
+    """An offload group that every cell of some releases has."""
 
     name: str
     package: str
@@ -65,7 +66,7 @@ def offload_group_rows(place: Place) -> list[Row]:
 
 
 _PACKAGES = ("11.2.3.3.1", "12.1.2.4.0")
-"""Offload servers for older databases that each cell has beside its own release's. Source: Oracle SAGUG, list-offloadpackage."""
+"""Offload servers for older databases that each cell has besides its own release's. Source: Oracle SAGUG, list-offloadpackage."""
 
 
 def offload_package_rows(place: Place) -> list[Row]:
@@ -83,7 +84,7 @@ def offload_package_rows(place: Place) -> list[Row]:
 
 
 def ib_port_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST IBPORT: two ports of one card on InfiniBand hardware, none on RoCE."""
+    """Return the rows of LIST IBPORT: two ports of one card on InfiniBand hardware; empty on RoCE."""
     if not place.rack.model.infiniband:
         return []
     counters = place.rack.metrics[place.cell.host].counters
@@ -127,11 +128,11 @@ def ib_port_rows(place: Place) -> list[Row]:
 DISKMAP_HEADER = (
     *("Name", "PhysicalSerial", "SlotNumber", "Status", "PhysicalSize", "CellDisk", "DevicePartition", "GridDisks"),
 )
-"""Column titles of LIST DISKMAP, the only LIST that has any. Source: reference cellcli.md 3.1."""
+"""Column titles of LIST DISKMAP, the only LIST that has titles. Source: reference cellcli.md 3.1."""
 
 
 def disk_map_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST DISKMAP: each physical disk with what lies on it, grid disks in one quoted list."""
+    """Return the rows of LIST DISKMAP: each physical disk with the objects on it; its grid disks are one quoted list."""
     cell = place.cell
     rows: list[Row] = []
     for row in physical_disk_rows(place):
@@ -174,8 +175,9 @@ def threshold_rows(place: Place) -> list[Row]:
 
 
 _STATE_WORDS_SINCE = (19,)
-"""Releases from this on write notificationState in words, those before in numbers. Source: published LIST ALERTHISTORY DETAIL of
-11.2.3.2.1, 12.1.2.3 and 19.2.1; Oracle SAGUG, describe-alerthistory. From which release on is our guess."""
+"""Releases from this one on write notificationState in words, earlier ones in numbers. Source: published LIST ALERTHISTORY DETAIL
+of 11.2.3.2.1, 12.1.2.3 and 19.2.1; Oracle SAGUG, describe-alerthistory. From which release on is our guess.
+"""
 
 
 def alert_rows(place: Place) -> list[Row]:
@@ -213,14 +215,15 @@ _ALERT_DEFINITIONS = (
     ("Stateful_HardwareAlert", "Hardware", "Hardware", "Stateful", "Hardware Stateful Alert"),
     ("Stateful_SoftwareAlert", "Software", "Software", "Stateful", "Software Stateful Alert"),
 )
-"""Alerts that are based on no metric. Source: Oracle SAGUG, displaying-alert-definitions; sources other than ADR's, and the
-descriptions of the stateful ones, are ours."""
+"""Alerts that are not based on a metric. Source: Oracle SAGUG, displaying-alert-definitions; sources other than ADR, and the
+descriptions of the stateful alerts, are made up.
+"""
 
 
 def alert_definition_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric, cumulative ones too.
+    """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric, also for cumulative ones.
 
-    Source: Oracle SAGUG, list-alertdefinition, which shows that of CG_IO_RQ_LG.
+    Source: Oracle SAGUG, list-alertdefinition, which shows the row of CG_IO_RQ_LG.
     """
     rows: list[Row] = [
         {"name": name, "alertShortName": short, "alertSource": source, "alertType": kind, "description": text}
@@ -241,7 +244,7 @@ def alert_definition_rows(place: Place) -> list[Row]:
 
 
 def memory_cache_rows(place: Place) -> list[Row]:
-    """Return the row of LIST XRMEMCACHE, none without one; on persistent memory it is that of PMEMCACHE."""
+    """Return the row of LIST XRMEMCACHE; empty without such a cache. On persistent memory it is that of PMEMCACHE."""
     cache = place.cell.memory_cache
     if cache is None:
         return pmem_cache_rows(place)

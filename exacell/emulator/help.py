@@ -1,4 +1,4 @@
-"""What HELP prints: the topics, and the form of each statement in our own words, from ``data/help.tsv``."""
+"""The output of HELP: the topics, and the form of each statement in our own words, from ``data/help.tsv``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from exacell.emulator.schema import Release, object_types, rows_of
 
 _LISTED = "LIST"
 _VERBS = frozenset(("ALTER", "CREATE", "DEREGISTER", "DROP", "GRANT", "LIST", "REGISTER", "REVOKE"))
-"""Verbs that HELP lists also by themselves. Source: HELP of 11.2.1.3.1 and 11.2.3.2.1 (Oracle Exadata Survival Guide); that
-DonChu7/exacopilot leaves out just these lines, and the three before the topics, when it reads the topics of a 24.x cell."""
+"""Verbs that HELP lists also by themselves. Source: HELP of 11.2.1.3.1 and 11.2.3.2.1 (Oracle Exadata Survival Guide);
+DonChu7/exacopilot skips just these lines, and the three before the topics, when it reads the topics of a 24.x cell.
+"""
 
 _UNLISTED = frozenset(("EXIT", "HELP", "QUIT", "REMARK", "LIST DISKMAP", "LIST OFFLOADPACKAGE"))
-"""Topics that HELP answers and does not list. Source: the same sessions."""
+"""Topics that HELP answers but does not list. Source: the same sessions."""
 
 _ARGUMENTS: Mapping[str, str] = {
     "<name>:": "the object to show",
@@ -32,7 +33,7 @@ _ARGUMENTS: Mapping[str, str] = {
     "[DETAIL]:": "shows an attribute on each line",
     "<order_list>:": "attribute [ASC | DESC] [, attribute [ASC | DESC]]...",
 }
-"""What may follow LIST, in our own words."""
+"""Clauses that may follow LIST, in our own words."""
 
 _LISTED_SINCE: Mapping[str, Release] = {
     "ALTER FLASHCACHE": ONLINE_MODE_SINCE,
@@ -50,7 +51,7 @@ def _usage() -> Mapping[str, tuple[str, str]]:
 
 @cache
 def _topics(release: Release) -> frozenset[str]:
-    """Return the topics that a release knows, those of LIST included."""
+    """Return the topics that a release knows, including those of LIST."""
     types = {
         name: owner
         for name, owner in object_types().items()
@@ -61,7 +62,7 @@ def _topics(release: Release) -> frozenset[str]:
 
 
 def _listed(topics: frozenset[str], release: Release) -> list[str]:
-    """Return the topics that HELP lists: verbs that have several, and the topics themselves."""
+    """Return the topics that HELP lists: verbs with several topics, and the topics themselves."""
     shown = {t for t in topics - _UNLISTED if release >= _LISTED_SINCE.get(t, release)}
     verbs = {verb for topic in shown if (verb := topic.partition(" ")[0]) in _VERBS}
     return sorted(shown | verbs)

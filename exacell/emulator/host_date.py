@@ -1,7 +1,7 @@
 """The ``date`` program of emulated hosts: the rack's time, as the host's shells print it.
 
-Source: date(1), strftime(3). Of ``-d`` it understands what scripts write: @seconds, ISO dates, now, today, yesterday,
-tomorrow, and ``N units [ago]``, alone or behind a date. Emulated hosts live in UTC.
+Source: date(1), strftime(3). After ``-d`` it accepts the forms that scripts write: @seconds, ISO dates, now, today, yesterday,
+tomorrow, and ``N units [ago]``, alone or after a date. Emulated hosts are in UTC.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def date(now: float, argv: Sequence[str]) -> Program:
         now: the rack's time in epoch seconds.
 
     Returns:
-        A program; its exit status is 1 for what it does not understand, and for setting the date.
+        A program; its exit status is 1 for arguments that it does not understand, and for setting the date.
     """
     try:
         moment, form = _asked(now, argv)
@@ -41,11 +41,11 @@ def date(now: float, argv: Sequence[str]) -> Program:
 
 
 class _RefusedError(Exception):
-    """What date says on standard error."""
+    """date refuses its arguments; the text is its message on standard error."""
 
 
 def _asked(now: float, argv: Sequence[str]) -> tuple[float, str]:
-    """Return the moment and the format that a command line asks for.
+    """Return the moment (epoch seconds) and the format that a command line asks for.
 
     Raises:
         _RefusedError: it sets the date, or can't be understood.
@@ -75,7 +75,7 @@ def _asked(now: float, argv: Sequence[str]) -> tuple[float, str]:
 
 
 def _value(word: str, short: str, long: str, words: Iterator[str]) -> str:
-    """Return an option's value: in its own word or the next one."""
+    """Return an option's value, from its own word or from the next one."""
     if word.startswith(long):
         return word.partition("=")[2] if "=" in word else next(words, "")
     return word[len(short) :] or next(words, "")
@@ -88,10 +88,10 @@ def _extended(precision: str, word: str) -> str:
 
 
 def _moment(text: str, now: float) -> float:
-    """Return the moment that a ``-d`` means.
+    """Return the moment (epoch seconds) that the text after ``-d`` means.
 
     Raises:
-        _RefusedError: it is none that is understood.
+        _RefusedError: the text is not understood.
     """
     rest, moment = text.strip(), now
     if match := re.fullmatch(r"@(-?\d+(?:\.\d+)?)(.*)", rest):

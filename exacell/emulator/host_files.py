@@ -1,8 +1,8 @@
-"""The files that emulated hosts have from the start, in the places where scripts look for them.
+"""The files that emulated hosts have from the start, at the paths where scripts look for them.
 
 ``/etc/oratab``, ``/etc/oracle/cell/network-config/cellip.ora``, the group files of the installer, the installation
-directories, what every Linux has in /etc and the home directories are made once, before anybody has logged in. From then on
-the host's directories are its shells' alone (:mod:`exacell.emulator.fence`); scp and sftp name the same files.
+directories, what every Linux has in /etc and the home directories are made once, before anybody has logged in. From then on only
+the host's shells change its directories (:mod:`exacell.emulator.fence`); scp and sftp use the same files.
 
 Source: Oracle DBMMN, "cellip.ora", "cellinit.ora", OneCommand's group files; Database Administrator's Reference for
 Linux, "oratab"; Clusterware Administration and Deployment Guide, "olr.loc".
@@ -34,7 +34,7 @@ _POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "service"
 
 
 def _telling(directory: str) -> tuple[str, ...]:
-    """Return what tells of the machine in a directory: with any PATH and by its path."""
+    """Return the programs in a directory that show facts about the machine."""
     return tuple(name for name, places in {**TOOLS, **TELLING}.items() if directory in places)
 
 
@@ -43,7 +43,7 @@ SYSTEM_LINKS = {
     "/usr/bin": ("hostname", "whoami", "id", "su", "sudo", "ipmitool", "systemctl", *_telling("/usr/bin")),
     "/usr/sbin": ("dmidecode", "exadata.img.hw", *_POWER, *_telling("/usr/sbin")),
 }
-"""Programs that a script finds with whatever PATH it sets. Source: DBMMN; the places on an Oracle Linux host."""
+"""Programs that a script finds with any PATH. Source: DBMMN; the places on an Oracle Linux host."""
 
 CELL_LINKS = {
     **SYSTEM_LINKS,
@@ -55,12 +55,12 @@ CELL_LINKS = {
 def node_files(
     cluster: Cluster, node: str, cells: Mapping[str, str], nodes: Sequence[str], more: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the files of a database node by their paths, which begin without a slash.
+    """Return the files of a database node, text by path; the paths begin without a slash.
 
     Args:
         cells: the addresses of the rack's cells by name.
         nodes: all database nodes of the rack.
-        more: files besides.
+        more: further files.
     """
     number = cluster.nodes.index(node) + 1
     agent = "\t\t# line added by Agent"
@@ -87,7 +87,7 @@ def node_files(
 
 
 def group_files(cells: Sequence[str], nodes: Sequence[str]) -> dict[str, str]:
-    """Return the group files that dcli is given on database nodes, by name."""
+    """Return the text of dcli's group files on database nodes, by name."""
     first, second = ("".join(f"{name}\n" for name in names) for names in (cells, nodes))
     return {"cell_group": first, "dbs_group": second, "all_group": second + first}
 
@@ -108,10 +108,12 @@ def distribution_files(version: str) -> dict[str, str]:
 
 
 def system_files(kind: HostKind, host: str) -> dict[str, str]:
-    """Return what the programs of any Linux look for in /etc, by path without a slash: users, names, where to look."""
+    """Return the files in /etc that programs of any Linux need, by path without a slash: users, names, name lookup."""
     uid = os.getuid()
     users = "".join(f"{login}:x:{number}:{number}::{home_of(login)}:/bin/bash\n" for login, number in kind.ids.items())
-    if uid not in kind.ids.values():  # what an ordinary user of this machine starts has his number there
+    if (
+        uid not in kind.ids.values()
+    ):  # processes of an ordinary user of this machine have that user's number on the host
         users += f"emulator:x:{uid}:{os.getgid()}::/root:/bin/bash\n"
     groups = "".join(f"{login}:x:{number}:\n" for login, number in kind.ids.items())
     return {
@@ -125,14 +127,14 @@ def system_files(kind: HostKind, host: str) -> dict[str, str]:
 
 
 def home_of(login: str) -> str:
-    """Return a login's home directory as its host names it."""
+    """Return the path of a login's home directory on its host."""
     return "/root" if login == "root" else f"/home/{login}"
 
 
 def fill(
     tree: Path, files: Mapping[str, str], links: Mapping[str, Sequence[str]], homes: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Fill a new host's directories.
+    """Write the first files of a new host's directories.
 
     Args:
         files: texts by path without a slash.
@@ -173,6 +175,6 @@ def link_programs(tree: Path, links: Mapping[str, Sequence[str]]) -> None:
 
 
 def link_to(link: Path, target: str) -> None:
-    """Make a link, in the place of one that is there."""
+    """Make a link; it replaces a link that exists."""
     link.unlink(missing_ok=True)
     link.symlink_to(target)

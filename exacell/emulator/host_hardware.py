@@ -1,7 +1,7 @@
-"""What the firmware of an emulated host tells of its hardware: maker, model, serial numbers, ambient temperature.
+"""The hardware facts that an emulated host's firmware shows: maker, model, serial numbers, ambient temperature.
 
 They agree with what CellCLI and DBMCLI list: ``makeModel``, ``id`` (the serial number of the chassis), ``cpuCount``,
-``temperatureReading``. Which rack it is (``Exadata Database Machine X2-2 AK…``) is a name of ours of the published form.
+``temperatureReading``. The rack's identifier (``Exadata Database Machine X2-2 AK…``) is made up in the published form.
 
 Source: Oracle DBMMN, "Determining the Serial Numbers"; published outputs of ``show /SP system_identifier``.
 """
@@ -18,7 +18,7 @@ from exacell.emulator.rack import Rack
 
 MAKER = "Oracle Corporation"
 _KINDS = (" High Performance", " High Capacity", " Extreme Flash")
-"""What CellCLI's makeModel says behind the model of the server itself."""
+"""Parts of CellCLI's makeModel after the model of the server itself."""
 _SOCKETS = 2
 _THREADS = 2
 
@@ -28,10 +28,10 @@ class Hardware:
     """The hardware of one host.
 
     Attributes:
-        model: of the server, without its maker.
+        model: the model of the server, without its maker.
         rack: the rack's own identifier, with its serial number.
-        cores: of each processor.
-        temperature: of the air that comes in, in degrees Celsius.
+        cores: the cores of each processor.
+        temperature: of the air at the inlet, in degrees Celsius.
     """
 
     host: str
@@ -43,12 +43,12 @@ class Hardware:
 
     @property
     def sockets(self) -> int:
-        """How many processors there are."""
+        """Return the number of processors."""
         return _SOCKETS
 
     @property
     def threads(self) -> int:
-        """How many threads each processor has."""
+        """Return the number of threads of each processor."""
         return self.cores * _THREADS
 
 

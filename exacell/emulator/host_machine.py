@@ -1,11 +1,11 @@
-"""What the operating system of an emulated host sees of its machine: processors, memory, disks, file systems, networks.
+"""An emulated host's machine as its operating system sees it: processors, memory, disks, file systems, networks.
 
-Everything that tells of the machine tells the same: programs such as free and iostat, /proc and /sys, CellCLI's and DBMCLI's
-attributes, and on cells the metrics of the last collection. A database server has no metrics: it idles.
+All views of the machine agree: programs such as free and iostat, /proc and /sys, CellCLI's and DBMCLI's attributes, and on cells
+the metrics of the last collection. A database server has no such metrics: it is idle.
 
 Source: Oracle's data sheets of the models (processors, memory of database servers); published ``df`` and ``ip addr`` of
-storage cells and database servers (devices and file systems); what no source shows (addresses of the management and
-client networks, hardware addresses, sizes of file systems) is ours.
+storage cells and database servers (devices and file systems); facts that no source shows (addresses of the management and client
+networks, hardware addresses, sizes of file systems) are made up.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _PROCESSORS: Mapping[str, tuple[tuple[str, float], tuple[str, float]]] = {
 }
 """Names and MHz of the processors of cells and of database servers. Source: Oracle's data sheets."""
 _RESERVED = 0.015
-"""What the firmware keeps of the memory, as a share: MemTotal is so much less than what is built in."""
+"""Share of the memory that the firmware keeps: MemTotal is that much less than the installed memory."""
 _MIB = 1024
 _PREFIX = 22
-"""Of the storage network, as LIST CELL shows it."""
+"""Prefix length of the storage network, as LIST CELL shows it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +52,9 @@ class Device:
     Attributes:
         name: without ``/dev/``.
         rates: requests read and written, and KB read and written, a second.
-        totals: the same, and the milliseconds spent on each.
-        waits: milliseconds of a read and of a write.
-        busy: percent of the time.
+        totals: the same in total, and the milliseconds spent on reads and on writes.
+        waits: milliseconds that a read and a write take.
+        busy: percent of the time in which it works.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class FileSystem:
-    """A mounted file system: its device, its size in KB and how much of it is used, in percent."""
+    """A mounted file system: its device, its size in KB, and the percentage that is used."""
 
     device: str
     point: str
@@ -77,7 +77,7 @@ class FileSystem:
 
     @property
     def used_kb(self) -> int:
-        """What is used, in KB."""
+        """Return the used space in KB."""
         return round(self.size_kb * self.used_percent / 100)
 
 
@@ -86,7 +86,7 @@ class Interface:
     """A network interface.
 
     Attributes:
-        address: with the length of the network's prefix; empty for none.
+        address: with the length of the network's prefix; empty without an address.
         speed: megabits a second; 0 for the loopback device.
         driver: the kernel module.
     """
@@ -101,21 +101,21 @@ class Interface:
 
     @property
     def loopback(self) -> bool:
-        """Whether it leads to the host itself."""
+        """Return whether it is the loopback device."""
         return self.name == "lo"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """What an operating system sees.
+    """The machine that an operating system sees.
 
     Attributes:
         now: the rack's time.
         load: the mean number of processes that ran or waited, over 1, 5 and 15 minutes.
         shares: percent of the processors' time: user, system, waiting, idle.
-        memory_kb, used_kb: all that the kernel has, and what is used.
+        memory_kb, used_kb: the kernel's memory, and the used part of it.
         packages: names of the software packages.
-        processes: those of the cell's services that run; none on database servers.
+        processes: the processes of the cell's running services; empty on database servers.
     """
 
     host: str
@@ -141,17 +141,17 @@ class Machine:
 
     @property
     def uptime(self) -> float:
-        """Seconds since it booted."""
+        """Return the seconds since it booted."""
         return max(0.0, self.now - self.booted)
 
     @property
     def vendor(self) -> str:
-        """The maker of the processors as they name it themselves."""
+        """Return the maker of the processors, as they report it."""
         return "AuthenticAMD" if "AMD" in self.processor else "GenuineIntel"
 
 
 def machine_of(rack: Rack, host: str) -> Machine:
-    """Return what the operating system of a cell or a database node sees now."""
+    """Return the machine that the operating system of a cell or a database node sees now."""
     cell = rack.cells.get(host)
     hardware = hardware_of(rack, host)
     named, mhz = _PROCESSORS[rack.spec.model][cell is None]
@@ -189,7 +189,7 @@ def machine_of(rack: Rack, host: str) -> Machine:
 
 
 def processors(model: str, *, is_cell: bool) -> int:
-    """Return how many processors the cells or the database nodes of a model have, threads counted."""
+    """Return the number of processors (threads) of a model's cells or database nodes."""
     return hardware_model(model).cpus if is_cell else server_processors(model)
 
 
@@ -203,7 +203,7 @@ _FIGURES = (
 
 @cache
 def _definitions(names: tuple[str, ...]) -> tuple[MetricDefinition, ...]:
-    """Return metrics whether the release prints them or not: a cell's machine is there in any case."""
+    """Return the definitions of metrics, even of those that the release does not print: the machine needs them."""
     return tuple(metric_definitions()[name] for name in names)
 
 
@@ -219,7 +219,7 @@ def _node_figures(rack: Rack, host: str, cpus: int) -> dict[str, float]:
 
 
 def _booted(rack: Rack, node: str) -> float:
-    """Return since when a database node has run: as LIST DBSERVER's upTime says."""
+    """Return the epoch seconds at which a database node booted, in accordance with upTime of LIST DBSERVER."""
     days, _, clock = str(server_row(rack, node)["upTime"]).partition(" days, ")
     hours, minutes = clock.split(":")
     up = int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60
@@ -234,7 +234,7 @@ _TOTALS = tuple(f"CD_IO_{kind}_{way}_{size}" for kind in ("RQ", "BY", "TM") for 
 
 
 def _cell_devices(rack: Rack, cell: Cell) -> tuple[Device, ...]:
-    """Return the disks of a cell in the order of their names, with what the metrics of their cell disks say."""
+    """Return the disks of a cell in the order of their names, with the load that the metrics of their cell disks show."""
     table = rack.reader(cell).table(rack.collection_time(cell), _definitions((*_RATES, *_TOTALS, "CD_IO_UTIL")))
     values = {d.name: dict(zip(objects, numbers, strict=True)) for d, objects, numbers in table}
 
@@ -270,7 +270,7 @@ def _mean(total: float, count: float) -> float:
 
 
 def _node_devices(rack: Rack, host: str) -> tuple[Device, ...]:
-    """Return the one volume that the RAID controller makes of a database server's drives."""
+    """Return the one volume that the RAID controller makes from a database server's drives."""
     drives = drives_of(rack, host)
     up = rack.now() - _booted(rack, host)
     reads, writes, read_kb, written_kb = 1.2, 14.0, 51.2, 204.8
@@ -287,7 +287,7 @@ def _node_devices(rack: Rack, host: str) -> tuple[Device, ...]:
 
 
 def _cell_systems(memory_kb: int, used: float) -> tuple[FileSystem, ...]:
-    """Return a cell's file systems, as full as the metric CL_FSUT says."""
+    """Return a cell's file systems, filled as the metric CL_FSUT shows."""
     rows = [("md5", "/", 10_317_752), ("md7", "/opt/oracle", 3_096_272), ("md4", "/boot", 116_576)]
     rows.append(("md11", "/var/log/oracle", 2_395_452))
     found = [
@@ -359,6 +359,6 @@ def _ethernet(host: str, name: str, address: str, speed: int, driver: str, *, mt
 
 
 def _digits(host: str, name: str, count: int) -> str:
-    """Return so many hexadecimal pairs that are always the same for an interface."""
+    """Return ``count`` hexadecimal pairs that are always the same for an interface."""
     text = f"{zlib.crc32(f'{host}|{name}'.encode()):08x}{zlib.crc32(f'{name}|{host}'.encode()):08x}"
     return ":".join(text[place : place + 2] for place in range(0, 2 * count, 2))

@@ -1,4 +1,4 @@
-"""What the hosts of a rack have before anybody logs in: who they are, their files, and the programs that their shells find."""
+"""Makes the rack's hosts as they are before the first login: identity, files, and the programs that their shells find."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class HostMaking:
         self.kernel = release_profile(str(described["release"]), hardware_model(self._model)).kernel
 
     def scripts(self, kind: HostKind, hosts: Mapping[str, Host]) -> dict[str, str]:
-        """Return what shells on one kind of host find besides the emulated programs, by name."""
+        """Return the programs that shells on one kind of host find besides the emulated ones: script text by name."""
         return {
             **telling_scripts(self.kernel, processors(self._model, is_cell=kind is CELL)),
             **self._kind_scripts(kind, hosts),
@@ -113,7 +113,7 @@ class HostMaking:
     def _own_files(
         self, kind: HostKind, files: Callable[[], Mapping[str, str]]
     ) -> tuple[Mapping[str, str], Mapping[str, Sequence[str]]]:
-        """Return what a host has from the start: texts by path, and the names of emulated programs by directory."""
+        """Return a new host's files (text by path) and the names of its emulated programs by directory."""
         links: dict[str, Sequence[str]] = {
             f"{home}/bin": [name for name in kind.programs if f"{home}/bin" in kind.directories(name)]
             for home in kind.homes
@@ -126,7 +126,7 @@ class HostMaking:
         return {**distribution_files(distribution_of(self.kernel)), **files()}, links
 
     def write_layer(self, kind: HostKind) -> None:
-        """Write what one kind of host has over the machine's /usr."""
+        """Write the directories that one kind of host has over this machine's /usr."""
         links: dict[str, Sequence[str]] = dict(CELL_LINKS if kind is CELL else SYSTEM_LINKS)
         if has_infiniband(self._model):
             links["/usr/sbin"] = (*links["/usr/sbin"], *FABRIC)
@@ -138,7 +138,7 @@ class HostMaking:
 
 
 def _node_profiles(number: int) -> Mapping[str, Mapping[str, str]]:
-    """Return what the logins' profiles export on the n-th node of a cluster, as the installer sets them up."""
+    """Return the variables that the logins' profiles export on the n-th node of a cluster, as the installer sets them."""
     return {
         "grid": {"ORACLE_HOME": GRID_HOME, "ORACLE_SID": f"+ASM{number}"},
         "oracle": {"ORACLE_HOME": DATABASE_HOME},

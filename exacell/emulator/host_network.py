@@ -1,4 +1,4 @@
-"""What an emulated host tells of its networks: ip, ifconfig, ethtool, netstat and route, to read.
+"""The programs that show an emulated host's networks: ip, ifconfig, ethtool, netstat and route, read-only.
 
 The interfaces are those of LIST CELL and LIST DBSERVER (interconnect1, ipaddress1), with the management network on eth0.
 Everything is up; nothing can be changed.
@@ -19,7 +19,7 @@ Look = Callable[[], Machine]
 _DENIED = "RTNETLINK answers: Operation not permitted\n"
 _ROUTES = "Kernel IP routing table\nDestination     Gateway         Genmask         Flags   MSS Window  irtt Iface\n"
 _LISTENING = ((22, "sshd"), (8888, "java"))
-"""Ports on which a cell's services wait. Source: published netstat of a cell; cellinit.ora's HTTP_PORT."""
+"""Ports on which a cell's services listen. Source: published netstat of a cell; cellinit.ora's HTTP_PORT."""
 _NODE_LISTENING = ((22, "sshd"), (1521, "tnslsnr"))
 
 
@@ -158,7 +158,7 @@ def ethtool(look: Look, argv: Sequence[str]) -> Program:
 
 
 def netstat(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``netstat``: ``-r`` routes, ``-i`` interfaces, else the ports on which the host's services wait."""
+    """Run ``netstat``: ``-r`` shows routes, ``-i`` interfaces, otherwise the ports on which the host's services listen."""
     machine = look()
     letters = "".join(word.lstrip("-") for word in argv if word.startswith("-"))
     if "r" in letters:

@@ -1,8 +1,7 @@
-"""The files of /proc and /sys that tell of an emulated host's machine, as its shells read them.
+"""The files of /proc and /sys about an emulated host's machine, as its shells read them.
 
-What is not here has nothing to say there: behind the fence all other files of /proc that tell of a machine are empty, and
-/sys holds these only. Counters grow with the rack's time: those of disks are the cell's metrics, those of processors what
-a quiet machine has counted since it booted.
+Behind the fence all other files of /proc about the machine are empty, and /sys has only these files. Counters grow with the
+rack's time: those of disks are the cell's metrics, those of processors what a quiet machine has counted since it booted.
 
 Source: proc(5), sysfs(5), Documentation/admin-guide/iostats.rst and sysctl/vm.rst (vm.swappiness is 60) of the Linux kernel.
 """
@@ -14,9 +13,9 @@ from collections.abc import Mapping
 from exacell.emulator.host_machine import Device, Machine
 
 _TICKS = 100
-"""Of the kernel's clock in a second, in which it counts the processors' time."""
+"""Ticks of the kernel's clock in a second; the processors' time is counted in ticks."""
 _BUSY = (0.016, 0.008, 0.001)
-"""Shares of the time of a processor that user, system and waiting have had since it booted."""
+"""Shares of a processor's time since boot: user, system and waiting."""
 _FLAGS = (
     "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ht syscall nx lm"
 )
@@ -24,7 +23,7 @@ _SECTOR = 512
 
 
 def fixed_files(machine: Machine) -> dict[str, str]:
-    """Return texts by absolute path that stay as they are while the host runs."""
+    """Return the files that do not change while the host runs: text by absolute path."""
     version = "#2 SMP"
     names = [device.name for device in machine.devices]
     files = {
@@ -78,7 +77,7 @@ def fixed_files(machine: Machine) -> dict[str, str]:
 
 
 def moving_files(machine: Machine) -> dict[str, str]:
-    """Return texts by absolute path that change as time passes."""
+    """Return the files that change with time: text by absolute path."""
     idle = machine.uptime * machine.threads * (1 - sum(_BUSY))
     load = " ".join(f"{value:.2f}" for value in machine.load)
     return {
@@ -92,7 +91,9 @@ def moving_files(machine: Machine) -> dict[str, str]:
 
 
 def _processors(machine: Machine) -> str:
-    """Return a block for each thread; those of one core are as far apart as there are cores, as the kernel numbers them."""
+    """Return a block for each thread. As the kernel numbers them, the threads of one core are as many numbers apart as there are
+    cores.
+    """
     blocks = []
     for number in range(machine.threads):
         core = number % (machine.cores * machine.sockets)
@@ -106,7 +107,7 @@ def _processors(machine: Machine) -> str:
 
 
 def memory_figures(machine: Machine) -> Mapping[str, int]:
-    """Return the lines of /proc/meminfo that programs look at, in KB. What the page cache has is a fifth of what is free."""
+    """Return the lines of /proc/meminfo that programs read, in KB. The page cache has a fifth of the free memory."""
     free = machine.memory_kb - machine.used_kb
     cached = free // 5
     return {

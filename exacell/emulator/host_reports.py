@@ -1,8 +1,9 @@
-"""What an emulated host reports of its processors, memory, disks and software: uptime, free, vmstat, iostat, df and others.
+"""Reports on an emulated host's processors, memory, disks and software: uptime, free, vmstat, iostat, df and others.
 
-Each prints what its namesake on Oracle Linux does, from :class:`exacell.emulator.host_machine.Machine`. Figures are those of
-the last collection, so that they are the metrics' and do not depend on how often anybody looks; intervals pass on the rack's
-clock. Options that change only the unit or the width are taken; what is not emulated is refused.
+Each program prints what the program of the same name on Oracle Linux prints, from :class:`exacell.emulator.host_machine.Machine`.
+The figures are those of the last collection, so that they equal the metrics and do not depend on how often they are read;
+intervals are in rack time. Options that change only the unit or the width are accepted; options that are not emulated are
+refused.
 
 Source: uptime(1), w(1), free(1), vmstat(8), iostat(1), df(1), mount(8), lscpu(1), rpm(8).
 """
@@ -20,20 +21,20 @@ from exacell.emulator.host_vmstat import MOST, vmstat
 from exacell.emulator.program import Out, Pause, Program
 
 Look = Callable[[], Machine]
-"""Returns the machine as it is now."""
+"""Returns the host's machine at the present moment."""
 
 _UNITS = {"b": 1024, "k": 1, "m": 1 / 1024, "g": 1 / 1024 / 1024}
 
 
 class _Repeat(NamedTuple):
-    """How often to report, and the seconds between."""
+    """The number of reports, and the seconds between two of them."""
 
     interval: float
     reports: int
 
 
 def _repeat(words: Sequence[str]) -> _Repeat | None:
-    """Return what ``[interval [count]]`` asks for: one report without them; None for anything else."""
+    """Parse ``[interval [count]]``: one report if both are missing; return None for any other words."""
     if len(words) > 2 or not all(word.isdecimal() and int(word) for word in words):
         return None
     numbers = [int(word) for word in words]
@@ -46,7 +47,7 @@ def _repeat(words: Sequence[str]) -> _Repeat | None:
 
 
 def uptime(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``uptime``; ``-s`` since when, ``-p`` in words."""
+    """Run ``uptime``; ``-s`` prints the time of boot, ``-p`` the duration in words."""
     machine = look()
     minutes = int(machine.uptime // 60)
     days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
@@ -74,7 +75,7 @@ def _uptime_line(machine: Machine) -> str:
 
 
 def who_works(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``w``: the line of uptime and the heading; who is logged in is not told."""
+    """Run ``w``: print the line of uptime and the heading; logged-in users are not listed."""
     machine = look()
     head = (
         ""
@@ -86,7 +87,7 @@ def who_works(look: Look, argv: Sequence[str]) -> Program:
 
 
 def free(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``free`` with one unit: ``-b -k -m -g -h``."""
+    """Run ``free``; one of ``-b -k -m -g -h`` sets the unit."""
     figures, scale, human = memory_figures(look()), 1.0, False
     for word in argv:
         letter = word.lstrip("-")[:1]
@@ -183,7 +184,7 @@ def _iostat_options(argv: Sequence[str], known: Sequence[str]) -> _IostatOptions
 
 
 def iostat(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``iostat [-x] [-k|-m] [-c] [-d] [-t] [device …] [interval [count]]``: the last minute's figures, each time."""
+    """Run ``iostat [-x] [-k|-m] [-c] [-d] [-t] [device …] [interval [count]]``; each report has the last minute's figures."""
     machine = look()
     options = _iostat_options(argv, [device.name for device in machine.devices])
     if options is None:
@@ -234,7 +235,7 @@ def _iostat_report(machine: Machine, options: _IostatOptions) -> str:
 
 
 def df(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``df [-h|-k|-m] [-P] [-T] [-l] [path …]``; the figures are those of the host's file systems, not of its shells'."""
+    """Run ``df [-h|-k|-m] [-P] [-T] [-l] [path …]``; the figures are those of the emulated file systems."""
     systems = list(look().file_systems)
     letters = "".join(word[1:] for word in argv if word.startswith("-") and not word.startswith("--"))
     if set(letters) - set("hHkmPTla") or any(word.startswith("--") for word in argv):
@@ -277,14 +278,14 @@ def df(look: Look, argv: Sequence[str]) -> Program:
 
 
 def _holds(systems: Sequence[FileSystem], path: str) -> FileSystem:
-    """Return the file system that holds a path: the one with the longest point above it."""
+    """Return the file system that holds a path: the one with the longest mount point above the path."""
     whole = "/" + path.strip("/")
     found = [system for system in systems if whole == system.point or whole.startswith(system.point.rstrip("/") + "/")]
     return max(found, key=lambda system: len(system.point))
 
 
 def mount(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``mount``: what is mounted. Nobody mounts anything here."""
+    """Run ``mount``: print the mounted file systems; nothing can be mounted."""
     if [word for word in argv if word != "-l"]:
         yield Out("mount: only root can do that\n", err=True)
         return 1
@@ -317,7 +318,7 @@ def lscpu(look: Look, argv: Sequence[str]) -> Program:
 
 
 def rpm(look: Look, argv: Sequence[str]) -> Program:
-    """Run ``rpm -q NAME …`` or ``rpm -qa [PATTERN …]`` over the few packages by which people tell a host."""
+    """Run ``rpm -q NAME …`` or ``rpm -qa [PATTERN …]`` over the few packages by which scripts recognize a host."""
     packages, words = look().packages, [word for word in argv if not word.startswith("-")]
     letters = "".join(word.lstrip("-") for word in argv if word.startswith("-"))
     if letters in ("qa", "aq"):
@@ -339,7 +340,7 @@ def rpm(look: Look, argv: Sequence[str]) -> Program:
 
 
 def _base(package: str) -> str:
-    """Return the name of a package, without version, release and architecture."""
+    """Return a package's name without version, release and architecture."""
     return package.rsplit("-", 2)[0]
 
 

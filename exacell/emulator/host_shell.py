@@ -1,4 +1,4 @@
-"""Shells of an emulated host's sessions: pipes or a pty between an SSH channel and a process group behind the host's fence."""
+"""Shells of an emulated host's sessions: pipes or a pty between an SSH channel and the processes behind the host's fence."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from exacell.emulator.fence import Fence, FencedShell
 _Some = TypeVar("_Some", tuple[int], tuple[int, int])
 _CHUNK = 65536
 _HANGUP_S = 2.0
-"""What a process group gets between SIGHUP and SIGKILL once its client is gone."""
+"""Seconds between SIGHUP and SIGKILL for a process group whose client is gone."""
 _PIECES = 8
-"""Pieces of output that wait for the client before no more are read."""
+"""Pieces of output that may wait for the client; while there are so many, no more output is read."""
 _DRAIN_S = 5.0
-"""How long more output may come from a pty whose shell has ended; what has come is sent, however slowly it is taken."""
+"""Seconds in which more output is read from a pty whose shell has ended; what was read is sent even to a slow client."""
 
 
 async def run_shell(
@@ -35,11 +35,11 @@ async def run_shell(
     environment: Mapping[str, str],
     tty: bool,
 ) -> int:
-    """Run ``argv`` behind a fence with the channel as its standard streams and return its exit status, negative for the
-    signal that ended it.
+    """Run ``argv`` behind a fence with the channel as its standard streams; return its exit status, negative for the ending
+    signal.
 
-    When the task is cancelled, the process group gets SIGHUP and then SIGKILL; a command that put itself into the
-    background of a session that ended well goes on, as on a real host.
+    When the task is cancelled, the process group gets SIGHUP and then SIGKILL; a background command of a session that ended
+    normally continues, as on a real host.
     """
     if tty:
         return await _on_pty(channel, fence, argv, cwd, environment)
@@ -67,9 +67,9 @@ async def _on_pipes(
 
 
 class _Output(asyncio.Protocol):
-    """What a pipe or a pty gives, piece by piece until its other end is closed.
+    """The output of a pipe or a pty, piece by piece until its other end is closed.
 
-    asyncio's own StreamReader forgets what it holds when a pty ends, which is an error (EIO) to it.
+    asyncio's own StreamReader loses the data that it holds when a pty ends, because the end is an error (EIO) to it.
     """
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _Output(asyncio.Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether all that came has been dealt with, and more is waited for."""
+        """Return whether all output so far has been handled and more is awaited."""
         return self._awaited and not self._pieces
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -98,7 +98,7 @@ class _Output(asyncio.Protocol):
         self._changed.set()
 
     async def read(self) -> bytes:
-        """Return what has come since the last call, waiting for something; empty at the end."""
+        """Wait for output and return all that arrived since the last call; empty at the end."""
         while not self._pieces and not self._ended:
             self._changed.clear()
             self._awaited = True
@@ -112,7 +112,7 @@ class _Output(asyncio.Protocol):
 
 
 class _Streams:
-    """Our ends of a session's pipes, and the tasks that carry what goes through them; all closed when the block is left."""
+    """Our ends of a session's pipes, and the tasks that move data through them; all are closed when the block ends."""
 
     def __init__(self) -> None:
         self._tasks: list[asyncio.Task[None]] = []
@@ -131,11 +131,11 @@ class _Streams:
         for reader in self._readers:
             reader.close()
         self.close(*self._owned)
-        # Last: whoever cancels us once more shall find all closed.
+        # Last, so that all is closed even if this task is cancelled once more.
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def own(self, descriptors: _Some) -> _Some:
-        """Return some descriptors, which are closed in the end unless something reads or writes them."""
+        """Return descriptors; they are closed when the block ends, unless a reader or writer has them."""
         self._owned.update(descriptors)
         return descriptors
 
@@ -146,13 +146,13 @@ class _Streams:
             os.close(descriptor)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Let a task run until the block is left."""
+        """Start a task that runs until the block ends."""
         task = asyncio.ensure_future(work)
         self._tasks.append(task)
         return task
 
     async def writer(self, descriptor: int) -> asyncio.StreamWriter:
-        """Return what writes into a descriptor, which is closed with it."""
+        """Return a writer to a descriptor; closing the writer closes the descriptor."""
         loop = asyncio.get_running_loop()
         self._owned.discard(descriptor)
         pipe = os.fdopen(descriptor, "wb", buffering=0)
@@ -161,7 +161,7 @@ class _Streams:
         return self._writers[-1]
 
     async def reader(self, descriptor: int) -> _Output:
-        """Return what reads from a descriptor, which is closed with it."""
+        """Return a reader of a descriptor; closing the reader closes the descriptor."""
         self._owned.discard(descriptor)
         pipe = os.fdopen(descriptor, "rb", buffering=0)
         transport, protocol = await asyncio.get_running_loop().connect_read_pipe(_Output, pipe)
@@ -170,14 +170,14 @@ class _Streams:
 
 
 def _abort(writer: asyncio.StreamWriter) -> None:
-    """Close a writer with what it still holds; asyncio refuses that to one which is closed."""
+    """Close a writer and drop its unsent data; a writer that is closed already makes asyncio raise an error."""
     transport = writer.transport
     if not transport.is_closing() or transport.get_write_buffer_size():
         transport.abort()
 
 
 async def _show(source: _Output, target: SSHWriter[bytes]) -> None:
-    """Send what a pipe gives to the client until it ends, or the client is gone."""
+    """Send a pipe's output to the client until the pipe ends or the client is gone."""
     try:
         while data := await source.read():
             target.write(data)
@@ -187,14 +187,14 @@ async def _show(source: _Output, target: SSHWriter[bytes]) -> None:
 
 
 async def _feed(channel: SSHServerProcess[bytes], writer: asyncio.StreamWriter, *, terminal: int | None = None) -> None:
-    """Write what the client sends into a pipe, close it at the end, and stop when nobody reads it any more.
+    """Write the client's input into a pipe; close the pipe at the end, and stop if nobody reads it any more.
 
     Args:
-        terminal: the descriptor of the pty that takes on the client's window's size; None without one.
+        terminal: the descriptor of the pty that gets the size of the client's window; None without a pty.
 
-    The channel's own redirection would lose the end of a long input: it writes from within the pipe's callback that
-    there is room again, and when the end comes in there too, asyncio closes the pipe over what is still in its buffer
-    (CPython 3.11, ``_UnixWritePipeTransport._write_ready``). Here a task waits for the room, and never writes from there.
+    The channel's own redirection would lose the end of a long input: it writes inside the pipe's callback for free room, and if
+    the end arrives there too, asyncio closes the pipe with data still in its buffer (CPython 3.11,
+    ``_UnixWritePipeTransport._write_ready``). Here a task waits for free room, and never writes in that callback.
     """
     try:
         while True:
@@ -228,14 +228,14 @@ async def _on_pty(
             streams.start(_feed(channel, writer, terminal=master))
             shown = streams.start(_show(out, channel.stdout))
             status = await process.wait()
-            # A background process may keep the terminal open: the shell has ended, and so does the session.
+            # A background process may keep the terminal open, but the session ends with its shell.
             while not (await asyncio.wait([shown], timeout=_DRAIN_S))[0] and not out.idle:
                 continue
     return status
 
 
 class _Guarded:
-    """Ends a process group when the block is left before the process has ended."""
+    """Ends a process group if the block ends before the process does."""
 
     def __init__(self, process: FencedShell) -> None:
         self._process = process
@@ -256,5 +256,5 @@ class _Guarded:
 
 
 def _set_size(terminal: int, width: int, height: int) -> None:
-    """Give a pty the size of the client's window, in characters."""
+    """Set a pty to the size of the client's window, in characters."""
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", height & 0xFFFF, width & 0xFFFF, 0, 0))

@@ -1,4 +1,4 @@
-"""The shells of a rack's hosts: a fence around each host that wants one, and who answers what comes from behind it."""
+"""The shells of a rack's hosts: opens a fence around each host that needs one, and serves the connections from behind it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ LOG = logging.getLogger("exacell.emulator")
 
 
 class HostShells:
-    """Opens fences when shells are wanted.
+    """Opens fences when shells are needed.
 
     Args:
         service: answers programs behind the fences.
-        ports: at which the rack's hosts listen; database nodes reach them.
-        world: what the hosts' machines are.
+        ports: the ports on which the rack's hosts listen; database nodes can reach them.
+        world: the rack, for the hosts' machines.
     """
 
     def __init__(self, files: RackFiles, service: ControlService, ports: Mapping[str, int], world: World) -> None:
@@ -41,14 +41,14 @@ class HostShells:
         self.refusal = ""
 
     async def probe(self) -> None:
-        """Find out whether this system allows fences; ``refusal`` says why not."""
+        """Find out whether this system allows fences; if not, set ``refusal`` to the reason."""
         self.refusal = await self._fences.refusal()
 
     async def fence(self, host: Host) -> Fence:
-        """Return the fence around a host, which is opened by the first that asks.
+        """Return the fence around a host; the first call opens it.
 
         Raises:
-            EmulatorError: there can be none.
+            EmulatorError: this system allows no fence.
         """
         async with self._opening.setdefault(host.name, asyncio.Lock()):
             known = self._open.get(host.name)
@@ -77,21 +77,21 @@ class HostShells:
             return fence
 
     def _machine(self, name: str) -> Path:
-        """Write what tells of a host's machine into a file for the process that opens its fence, and return it."""
+        """Write the texts about a host's machine into a file for the process that opens its fence; return the file's path."""
         path = self._files.host_dir(name) / "machine.json"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_json(path, dict(self._world.machine_files(name)))
         return path
 
     def close_host(self, name: str) -> None:
-        """End everything that runs on a host."""
+        """End all processes on a host."""
         known = self._open.pop(name, None)
         if known is not None:
             known[0].close()
             known[1].close()
 
     def close(self) -> None:
-        """End everything that runs on any host."""
+        """End all processes on all hosts."""
         for name in list(self._open):
             self.close_host(name)
         for task in self._tasks:
@@ -99,7 +99,7 @@ class HostShells:
         self._fences.close()
 
     def _arrived(self, port: int, connection: socket.socket) -> None:
-        """Serve a connection that a program behind a fence has made to one of the rack's hosts."""
+        """Serve a connection from a program behind a fence to one of the rack's hosts."""
         name = self._names.get(port)
         if name is None or self.on_connection is None:
             connection.close()

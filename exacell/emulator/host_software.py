@@ -1,4 +1,4 @@
-"""The software of emulated hosts: the processes of a cell's services, packages, and which Oracle Linux it is.
+"""The software of emulated hosts: the processes of a cell's services, the packages, and the version of Oracle Linux.
 
 Source: published ``ps -ef`` of storage cells; LIST CELL's rpmVersion and kernelVersion.
 """
@@ -28,9 +28,9 @@ _FIRST_PID = 5801
 
 
 def services(cell: Cell) -> tuple[Process, ...]:
-    """Return the processes of a cell's services that run. RS starts those of MS and CELLSRV.
+    """Return the processes of a cell's running services. RS is the parent of those of MS and CELLSRV.
 
-    Source: published ``ps -ef`` of storage cells; MS's options are shortened, and numbers are ours.
+    Source: published ``ps -ef`` of storage cells; MS's options are shortened, and numbers are made up.
     """
     commands = {"RS": _RS, "MS": (_MS,), "CELLSRV": (_CELLSRV,)}
     lines = [(name, line) for name in commands if cell.services.get(name) == RUNNING for line in commands[name]]
@@ -41,7 +41,7 @@ def services(cell: Cell) -> tuple[Process, ...]:
 
 
 def packages(rack: Rack, *, is_cell: bool) -> tuple[str, ...]:
-    """Return the packages by which people tell a host: the cell's software, kernel and distribution.
+    """Return the packages by which scripts recognize a host: the cell's software, kernel and distribution.
 
     Source: LIST CELL's rpmVersion; the distribution follows from the kernel.
     """
@@ -52,7 +52,7 @@ def packages(rack: Rack, *, is_cell: bool) -> tuple[str, ...]:
 
 
 def distribution_of(kernel: str) -> str:
-    """Return the version of Oracle Linux that a kernel is of; its update is an example."""
+    """Return the version of Oracle Linux to which a kernel belongs; the update number is an example."""
     return next(
         (f"{major}.{update}" for major, update in (("8", "10"), ("7", "9"), ("6", "10")) if f".el{major}" in kernel),
         "5.11",

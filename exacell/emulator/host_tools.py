@@ -1,9 +1,9 @@
-"""What shells on emulated hosts find besides Oracle's programs: becoming another login, checks of the firmware.
+"""Programs for shells on emulated hosts besides Oracle's: su and sudo, and checks of the firmware.
 
-Scripts that log in as root go on as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), and call
-``dcli`` on a database node. The machine's own su and sudo would leave the emulated
-host for a user of the machine, so here both stay on the host: root becomes anybody, everybody may use sudo on database
-nodes, and nobody is asked for a password.
+Scripts that log in as root continue as another login (``su - celladmin -c "cellcli …"``, ``sudo -n -u grid env …``), and call
+``dcli`` on a database node. This machine's own su and sudo would leave the emulated host and become a user of this machine. So
+here both stay on the host: root becomes any login, every login may use sudo on database nodes, and nobody is asked for a
+password.
 
 Source: reference asm.md 1 (su, sudo).
 """
@@ -21,14 +21,15 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("free", "iostat", "lscpu", "uptime", "vmstat", "w"), ("/usr/bin",)),
     **dict.fromkeys(("ethtool", "ifconfig", "ip", "route"), _ADMINISTRATION),
 }
-"""Programs of the operating system that tell of the host's machine, which the rack answers, and where they are."""
+"""Programs of the operating system that show the host's machine and that the rack answers, with the directories that hold them.
+"""
 
 TELLING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("arch", "nproc", "uname"), _BINARIES),
     **dict.fromkeys(("dmesg", "findmnt"), _BINARIES),
     "xfs_info": ("/sbin", "/usr/sbin"),
 }
-"""Those that need no rack to tell the same, or nothing."""
+"""Such programs that do not need the rack, because their answer is always the same or empty."""
 
 PLACES: Mapping[str, tuple[str, ...]] = {
     **TOOLS,
@@ -58,14 +59,14 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     "systemctl": ("/bin", "/usr/bin"),
     "telinit": ("/sbin", "/usr/sbin"),
 }
-"""Directories under which programs are called by absolute path that are not in every installation directory."""
+"""Directories, besides the installation directories, under which programs are called by absolute path."""
 
 
 def become_scripts(logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
     """Return the bodies of ``su`` and ``sudo`` by name.
 
     Args:
-        logins: of this kind of host.
+        logins: the logins of this kind of host.
         everybody: every login may use sudo, not only root.
     """
     head = _BECOME.replace("@LOGINS@", "|".join(logins))
@@ -74,24 +75,24 @@ def become_scripts(logins: Sequence[str], *, everybody: bool) -> dict[str, str]:
 
 
 PROCESSES = "processes"
-"""What the rack's process answers for ps: the processes of a host's services."""
+"""The name of the request with which ps asks the rack's process for the processes of a host's services."""
 
 
 def process_script(call: str) -> str:
-    """Return the body of ``ps`` on cells: forms that show all processes have those of the services first.
+    """Return the body of ``ps`` on cells: forms that show all processes list those of the services first.
 
     Args:
-        call: how the processes of the services are asked for.
+        call: the command that prints the processes of the services.
     """
     return _PS.replace("@CALL@", call).replace("@PS@", shutil.which("ps") or "/bin/ps")
 
 
 def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
-    """Return the bodies of what tells which kernel runs, and on how many processors; a kernel's log is nobody's to read.
+    """Return the scripts that show the kernel and the number of processors; they refuse to show a kernel's log.
 
     Args:
         kernel: its release, as ``uname -r`` prints it.
-        threads: processors of this kind of host.
+        threads: number of processors (threads) of this kind of host.
     """
     return {
         "arch": "echo x86_64\n",
@@ -105,14 +106,14 @@ def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
 
 
 def uname_script(kernel: str) -> str:
-    """Return the body of ``uname`` on hosts with a kernel."""
+    """Return the body of ``uname`` on hosts with this kernel."""
     return _UNAME.replace("@KERNEL@", kernel)
 
 
 def firmware_scripts() -> dict[str, str]:
-    """Return the bodies of the checks of firmware and network configuration, and of what names the server's model.
+    """Return the checks of firmware and network configuration, and the script that shows the server's model.
 
-    Everything is as it should be. Source: Oracle DBMMN quotes what both say when nothing is wrong, and has
+    The checks find no fault. Source: Oracle DBMMN quotes what both say when nothing is wrong, and has
     ``exadata.img.hw --get model`` under "Determining the Server Model"; nomakcooper/exa_facts.
     """
     return {"CheckHWnFWProfile": _PROFILE, "exadata.img.hw": _MODEL, "ipconf": _IPCONF}
@@ -125,7 +126,7 @@ function env {
       if [ $# -eq 0 ]; then command env; else "$@"; fi )
 }
 """
-"""Bash's ``env NAME=value program``: the program may be an absolute path that exists only as a function."""
+"""Bash's ``env NAME=value program``; the program may be an absolute path that exists only as a function."""
 
 _UNAME = """\
 [ $# -gt 0 ] || set -- -s

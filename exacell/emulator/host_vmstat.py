@@ -1,6 +1,6 @@
 """vmstat of an emulated host: one line of figures a report, from :class:`exacell.emulator.host_machine.Machine`.
 
-Source: vmstat(8) of procps-ng, and what it prints when it is called wrongly.
+Source: vmstat(8) of procps-ng, and its output for wrong arguments.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from exacell.emulator.host_proc import memory_figures
 from exacell.emulator.program import Out, Pause, Program
 
 MOST = 1000
-"""Reports that one call prints when it is told no number: nobody leaves one running for ever by mistake."""
+"""The most reports of one call without a number of reports, so that no forgotten call runs for ever."""
 
 _USAGE = "\nUsage:\n vmstat [options] [delay [count]]\n\nFor more details see vmstat(8).\n"
 _GROUPS = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
@@ -23,15 +23,15 @@ _UNITS = {"k": 1000, "K": 1024, "m": 1_000_000, "M": 1 << 20}
 
 
 class _WrongError(Exception):
-    """vmstat's words make no sense; the text says so as vmstat does."""
+    """vmstat's arguments are wrong; the text is vmstat's own message."""
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """What vmstat's words ask for.
+    """The parsed arguments of vmstat.
 
     Attributes:
-        active: inactive and active memory in place of buffers and cache.
+        active: show inactive and active memory instead of buffers and cache.
         unit: bytes in one unit of memory.
     """
 
@@ -75,10 +75,10 @@ def _line(machine: Machine, asked: _Asked) -> str:
 
 
 def _read(argv: Sequence[str]) -> _Asked:
-    """Return what the words ask for.
+    """Return the parsed arguments.
 
     Raises:
-        _WrongError: an option is not there, or a number is none.
+        _WrongError: an option is unknown, or a number is wrong.
     """
     letters, unit, numbers = "", 1024, []
     words = iter(argv)
@@ -100,7 +100,7 @@ def _read(argv: Sequence[str]) -> _Asked:
 
 
 def _letters(word: str) -> str:
-    """Return the short options that a word holds."""
+    """Return the short options in a word."""
     if word.startswith("--"):
         if word[2:] not in _LONG:
             raise _WrongError(f"vmstat: unrecognized option '{word}'\n{_USAGE}")
@@ -112,7 +112,7 @@ def _letters(word: str) -> str:
 
 
 def _positive(words: Sequence[str]) -> Iterator[int]:
-    """Yield delay and count: one report where neither is said, many where only the delay is."""
+    """Yield delay and count: one report if both are missing, many if only the delay is given."""
     for word in words:
         if not word.isdecimal():
             raise _WrongError(f"vmstat: failed to parse argument: '{word}'\n")

@@ -1,4 +1,4 @@
-"""Who the emulated hosts are over SSH: keys, ports, and the files that make other programs know them."""
+"""The identity of emulated hosts over SSH: keys, ports, and the files with which other programs know them."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 LOOPBACK = "127.0.0.1"
 SSH_PORT = 22
 _BLOCK, _BLOCKS, _LAST = 600, 99, 250
-"""Addresses for the hosts of a rack, how many racks have different ones, and hosts in one of their networks."""
+"""Addresses for the hosts of a rack, number of racks with different addresses, and hosts in one of their networks."""
 
 _FIRST_PORT = 10000
 _DRAWS = 20
-"""How many ports are tried before the system is left to choose one."""
+"""Ports that are tried before the system chooses one."""
 _LENT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 _FIRST_LENT_PORT = 32768
 
 
 def client_keys(files: RackFiles) -> str:
-    """Return the public keys that log in everywhere, a line each: the operator's, and that of the database nodes."""
+    """Return the public keys that may log in on all hosts, one a line: the operator's, and the database nodes'."""
     files.nodes.mkdir(mode=0o700, exist_ok=True)
     return _client_key(files, files.identity) + _client_key(files, files.nodes / files.identity.name)
 
@@ -43,10 +43,10 @@ def _client_key(files: RackFiles, path: Path) -> str:
 
 
 def host_key(files: RackFiles, host: str, *, other: bool = False) -> SSHKey:
-    """Return the host's private key, generated on first use and the same ever after.
+    """Return the host's private key; it is made on first use and never changes.
 
     Args:
-        other: return the one instead that nobody knows, as after an exchange of the machine.
+        other: return another key, which no client knows, as if the machine had been replaced.
     """
     path = files.host_key(host)
     if other:
@@ -58,7 +58,7 @@ def host_key(files: RackFiles, host: str, *, other: bool = False) -> SSHKey:
 
 
 def bind_all(files: RackFiles, hosts: Iterable[str]) -> dict[str, socket.socket]:
-    """Return a bound loopback socket for every host, on the port it had last where that is free."""
+    """Return a bound loopback socket for every host, on its last port if that is free."""
     last = read_json(files.ports) or {}
     sockets: dict[str, socket.socket] = {}
     # Old ports first: a host that needs a new port must not be given one that another host had.
@@ -69,10 +69,10 @@ def bind_all(files: RackFiles, hosts: Iterable[str]) -> dict[str, socket.socket]
 
 
 def bind_port_22(files: RackFiles, hosts: Sequence[str]) -> dict[str, socket.socket]:
-    """Return a socket for every host that is bound to port 22 of a loopback address of its own, the one it had last.
+    """Return a socket for every host, bound to port 22 of its own loopback address; hosts keep their last addresses.
 
     Raises:
-        EmulatorError: the system does not let this user have that port, or somebody else has it.
+        EmulatorError: this user may not bind that port, or another process has it.
     """
     known = (
         [line.split() for line in files.addresses.read_text(encoding="ascii").splitlines()]
@@ -89,7 +89,7 @@ def bind_port_22(files: RackFiles, hosts: Sequence[str]) -> dict[str, socket.soc
                 sockets[host] = socket.socket()
                 sockets[host].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 sockets[host].bind((addresses[host], SSH_PORT))
-                # With that option two may have the port, until one listens.
+                # With that option two processes may bind the port until one of them listens.
                 sockets[host].listen()
         except OSError as error:
             for bound in sockets.values():
@@ -109,7 +109,7 @@ def bind_port_22(files: RackFiles, hosts: Sequence[str]) -> dict[str, socket.soc
 
 
 def _block(number: int, hosts: Sequence[str]) -> dict[str, str]:
-    """Return addresses of 127.0.0.0/16 by host; what systems use themselves lies below 127.0.16.0."""
+    """Return an address of 127.0.0.0/16 for each host; addresses below 127.0.16.0 are left to the system."""
     places = [number * _BLOCK + place for place in range(len(hosts))]
     return {host: f"127.0.{16 + place // _LAST}.{1 + place % _LAST}" for host, place in zip(hosts, places, strict=True)}
 
@@ -121,8 +121,8 @@ def _bind(port: object) -> socket.socket:
     for wanted in (*([port] if isinstance(port, int) else []), *fresh, 0):
         bound = socket.socket()
         if wanted == port:
-            # Connections of the rack's last life keep it for a minute. A fresh one is to be nobody's: with this, two that
-            # bind it at a time both get it, and one of them can't listen.
+            # Connections of the rack's last run keep the port for a minute. A new port must belong to nobody: with this option,
+            # two processes that bind it at the same time both get it, and one of them can't listen.
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((LOOPBACK, wanted))
@@ -134,8 +134,8 @@ def _bind(port: object) -> socket.socket:
 
 
 def _first_lent_port() -> int:
-    """Return the first of the ports that the system lends to connections: of those, one is another's by the time a rack
-    is started again. Source: ip(7), ip_local_port_range; its default where it can't be read.
+    """Return the first of the ports that the system gives to outgoing connections: one of those may be in use when a rack is
+    started again. Source: ip(7), ip_local_port_range; its default if it can't be read.
     """
     try:
         return int(_LENT_PORTS.read_text(encoding="ascii").split()[0])
@@ -146,13 +146,13 @@ def _first_lent_port() -> int:
 def write_client_files(
     files: RackFiles, kinds: Mapping[str, HostKind], ports: Mapping[str, int], addresses: Mapping[str, str]
 ) -> None:
-    """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order: once for this machine, once for the nodes.
+    """Write known_hosts and ssh_config for the hosts in ``kinds``, in that order: one set for this machine, one for the nodes.
 
     Args:
-        addresses: on the storage network, by host: scripts take them from cellip.ora.
+        addresses: the hosts' addresses on the storage network, which scripts read from cellip.ora.
 
     Raises:
-        EmulatorError: the rack's path holds a character that an ssh_config can't express.
+        EmulatorError: the rack's path has a character that can't be written in an ssh_config.
     """
     public = {host: host_key(files, host).export_public_key().decode("ascii").split() for host in kinds}
     own = dict.fromkeys(kinds, "")
@@ -165,7 +165,7 @@ def write_client_files(
     for directory, seen in ((files.root, str(files.root)), (files.nodes, SSH)):
         write_text(directory / files.known_hosts.name, known, mode=0o644)
         blocks = [f"Host {host}\n{_reach(seen, host, kind, ports[host])}" for host, kind in kinds.items()]
-        # Match and not a second pattern of Host: whoever lists the file's hosts finds each once, by its name.
+        # Match instead of a second pattern of Host, so that programs that list the file's hosts find each host once, by its name.
         blocks += [
             f"Match originalhost {address}\n{_reach(seen, host, kinds[host], ports[host])}"
             for host, address in addresses.items()
@@ -190,7 +190,7 @@ def _reach(directory: str, host: str, kind: HostKind, port: int) -> str:
 
 
 def _quoted(path: str) -> str:
-    """Return a path as an ssh_config value: quoted for its blanks, % doubled as it starts a token there.
+    """Return a path as an ssh_config value: quoted because of blanks, and with % doubled because % begins a token there.
 
     Source: ssh_config(5), "arguments may optionally be enclosed in double quotes" and TOKENS.
     """

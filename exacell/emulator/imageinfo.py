@@ -1,13 +1,13 @@
-"""The ``imageinfo`` and ``imagehistory`` programs of emulated hosts: which software image is active, and since when.
+"""The ``imageinfo`` and ``imagehistory`` programs of emulated hosts: the active software image, and since when it is active.
 
-Cells speak of the active image and of the inactive one that a patch leaves behind; database servers have the same facts
-without that word. A single option prints the bare value. Only the image as delivered exists here, so the inactive
-partitions hold none, and nothing can be rolled back to.
+Cells show the active image and the inactive one that a patch leaves; database servers show the same facts without the word
+Active. A single option prints only the value. Here only the delivered image exists, so the inactive partitions are empty and no
+rollback is possible.
 
 Source: published outputs of ``imageinfo``, ``imageinfo -ver -status`` and ``imagehistory`` (a cell of 11.2.3.3, database
 servers of 11.2.2.4, 12.1.1.1 and 22.1); Oracle SAGUG, summary-software-and-firmware-components; DBMMN,
-rolling-back-updates-storage-servers (``-ver -inactive``). Which release began to tell of kernel and kind of node is
-ours, as is in which order several options print.
+rolling-back-updates-storage-servers (``-ver -inactive``). The first release that shows kernel and kind of node is made up, and so
+is the order in which several options print.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OPTIONS = {
     "system-partition": "system partition on device",
     "software-partition": "software partition on device",
 }
-"""What each option prints; three letters of it are enough."""
+"""The facts that each option prints; three letters of an option are enough."""
 _LETTERS = 3
 
 
@@ -37,8 +37,8 @@ def imageinfo(rack: Rack, host: str, argv: Sequence[str]) -> Program:
     """Run ``imageinfo`` on a cell or a database node.
 
     Args:
-        argv: options such as ``-ver`` and ``-status``, and ``-inactive`` for a cell's other partitions; none prints
-            everything.
+        argv: options such as ``-ver`` and ``-status``, and ``-inactive`` for a cell's other partitions; without options
+            everything is printed.
 
     Returns:
         A program; its exit status is 1 for an unknown option.
@@ -67,7 +67,7 @@ def imageinfo(rack: Rack, host: str, argv: Sequence[str]) -> Program:
 
 
 def _facts(rack: Rack, host: str) -> dict[str, str]:
-    """Return what the active image is, by the words that follow ``Active``, in the order in which they are printed."""
+    """Return the facts of the active image, by the words that follow ``Active``, in the order in which they are printed."""
     release, is_cell = rack.release, host in rack.cells
     facts = {"image version": release.version}
     if release.number >= _MORE_SINCE:
@@ -115,7 +115,7 @@ def _activated(rack: Rack, host: str) -> str:
 
 
 def imagehistory(rack: Rack, host: str, argv: Sequence[str]) -> Program:
-    """Run ``imagehistory`` on a cell or a database node: the one image that it was delivered with.
+    """Run ``imagehistory`` on a cell or a database node: print the one image that it was delivered with.
 
     Returns:
         A program; its exit status is 1 for an unknown option.

@@ -1,8 +1,8 @@
-"""What shows the InfiniBand fabric of an emulated rack: ibhosts, ibswitches, ibnodes, ibstat, ibstatus, iblinkinfo, sminfo.
+"""Programs that show an emulated rack's InfiniBand fabric: ibhosts, ibswitches, ibnodes, ibstat, ibstatus, iblinkinfo, sminfo.
 
 Each host has a card with two ports, one cable to each of the two leaf switches, and seven cables join the switches, as in
-a single rack. Everything is well: port states do not change here. Which port of a switch a host is plugged into, numbers
-and identifiers are ours.
+a single rack. All ports are up, and port states do not change. The switch ports of the hosts, numbers and identifiers are made
+up.
 
 Source: ibhosts(8), ibswitches(8), ibnodes(8), ibstat(8), ibstatus(8), iblinkinfo(8), sminfo(8) of infiniband-diags and
 published outputs; Oracle DBMMN, RDMA network fabric of X2 to X8 (cabling of a single rack).
@@ -66,15 +66,15 @@ _USAGE = {
 
 
 def has_infiniband(model: str) -> bool:
-    """Return whether a rack of this model has InfiniBand: those before X8M; later ones have RoCE and no ibhosts."""
+    """Return whether a rack of this model has InfiniBand: models before X8M have it; later ones have RoCE and no ibhosts."""
     return re.match(r"x[2-8](?!\d|m)", model) is not None
 
 
 def places(hosts: Mapping[str, bool]) -> list[tuple[str, str, str]]:
-    """Return name, C for a cell or S for a database server, and address of each host, cells first.
+    """Return name, kind (C for a cell, S for a database server) and address of each host, cells first.
 
     Args:
-        hosts: by name, whether it is a cell.
+        hosts: by name, whether the host is a cell.
     """
     cells = [name for name, is_cell in hosts.items() if is_cell]
     nodes = [name for name, is_cell in hosts.items() if not is_cell]
@@ -83,13 +83,13 @@ def places(hosts: Mapping[str, bool]) -> list[tuple[str, str, str]]:
 
 
 def switch_names(hosts: Mapping[str, bool]) -> dict[str, str]:
-    """Return the addresses of the rack's two leaf switches by name; both are ours."""
+    """Return the addresses of the rack's two leaf switches by name; both are made up."""
     rack = re.sub(r"(?:cel|db)[0-9]+$", "", next(iter(hosts), ""))
     return {f"{rack}sw-ib{letter}01": f"10.1.0.{20 + number}" for number, letter in enumerate("ab", start=1)}
 
 
 def card_port(number: int, port: int) -> tuple[int, int]:
-    """Return GUID and LID of a port of the n-th host's card; hosts count from 1, cells first, and so do ports."""
+    """Return GUID and LID of a port of the n-th host's card; hosts (cells first) and ports are counted from 1."""
     return _FIRST_GUID + 16 * number + port, 2 * number + port
 
 
@@ -109,7 +109,7 @@ class _Node:
 
 
 class _Fabric:
-    """The rack's cards and switches, and what each port is plugged into."""
+    """The rack's cards and switches, and the cables between their ports."""
 
     def __init__(self, hosts: Mapping[str, bool]) -> None:
         self.switches = [
@@ -140,15 +140,15 @@ class _Fabric:
         self._ends[other.name, far] = one, port
 
     def links(self, node: _Node) -> Iterator[tuple[int, _Node | None, int]]:
-        """Yield each port of a node with what is at the other end, None where nothing is plugged in."""
+        """Yield each port of a node with the node and port at the other end; None for a port without a cable."""
         for port in range(1, (_SWITCH_PORTS if node in self.switches else len(node.lids)) + 1):
             yield port, *self._ends.get((node.name, port), (None, 0))
 
     def line(self, node: _Node, port: int, other: _Node | None, far: int, *, whole: bool) -> str:
-        """Return the line of a port.
+        """Return the line that shows a port.
 
         Args:
-            whole: with the name in front and all identifiers, as -l prints it.
+            whole: begin with the name and show all identifiers, as -l does.
         """
         near = f'0x{node.port_guid(port):016x} "{node.name:>30}" ' if whole else "      "
         if not whole and node in self.cards:
@@ -170,7 +170,7 @@ def _links(fabric: _Fabric, nodes: Sequence[_Node], kind: str, *, whole: bool) -
 
 
 def _link_script(fabric: _Fabric) -> str:
-    """Return the body of iblinkinfo: what its options choose is printed from four texts."""
+    """Return the body of iblinkinfo: its options choose one of four prepared texts."""
     body = (
         "line=no only=all down=no\n"
         'for word; do case "$word" in -l|--line) line=yes ;; --switches-only) only=switch ;; --cas-only) only=ca ;;\n'
@@ -187,10 +187,10 @@ def _link_script(fabric: _Fabric) -> str:
 
 
 def fabric_scripts(hosts: Mapping[str, bool]) -> dict[str, str]:
-    """Return the bodies of what shows the fabric: hosts, switches, both, the state of a host's two ports, all links.
+    """Return the scripts that show the fabric: hosts, switches, both, the state of a host's two ports, all links.
 
     Args:
-        hosts: by name, whether it is a cell.
+        hosts: by name, whether the host is a cell.
     """
     fabric = _Fabric(hosts)
     lines = [f'Ca\t: 0x{card.guid:016x} ports 2 "{card.name}"' for card in fabric.cards]

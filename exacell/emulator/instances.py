@@ -1,4 +1,4 @@
-"""Which instance a session is connected to: the ASM of a node, or a database's instance there."""
+"""The instance to which a session is connected: the ASM instance of a node, or a database's instance there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Instance:
     """One running instance: the ASM of a node, or a database's instance there.
 
     Attributes:
-        sid: of the session that asks; 0 where nobody in particular does.
+        sid: number of the session that asks; 0 if no particular session does.
     """
 
     asm: Asm
@@ -24,11 +24,11 @@ class Instance:
 
     @property
     def name(self) -> str:
-        """The instance's name, which is its ORACLE_SID."""
+        """Return the instance's name, which is its ORACLE_SID."""
         return f"{self.database.name if self.database else '+ASM'}{self.node + 1}"
 
     def counted(self) -> dict[str, float]:
-        """Return the statistics of the instance: its even share of what all count together, and what it counts itself."""
+        """Return the instance's statistics: its even share of the database's common ones, and those that it counts itself."""
         if self.database is None:
             return {}
         nodes = self.asm.nodes
@@ -42,5 +42,5 @@ class Instance:
 
     @property
     def started(self) -> float:
-        """Rack time of its start."""
+        """Return the rack time at which it started."""
         return self.database.started if self.database else self.asm.started

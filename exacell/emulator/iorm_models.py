@@ -1,4 +1,4 @@
-"""The IORM plan of an emulated cell, and what it says for a database. Plain data."""
+"""The IORM plan of an emulated cell, and its rules for a database. Plain data."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Directive:
 
     @property
     def name(self) -> str:
-        """The database, category or cluster, ``default`` or ``other``."""
+        """Return the name of the database, category or cluster, or ``default`` or ``other``."""
         return self.get("name") or ""
 
 
@@ -35,38 +35,38 @@ class IormPlan:
 
     @property
     def enforced(self) -> bool:
-        """Whether shares and limits of this plan hold. Source: reference cellcli.md 7.5."""
+        """Return whether shares and limits of this plan are in force. Source: reference cellcli.md 7.5."""
         return self.active and self.objective != "basic"
 
     def flash_log_on(self, database: str) -> bool:
-        """Whether redo of ``database`` goes through the flash log by this plan.
+        """Return whether redo of ``database`` goes through the flash log by this plan.
 
-        A database with a directive of its own follows that one alone; the others follow OTHER, or else DEFAULT.
+        A database with its own directive follows only that one; the others follow OTHER, or else DEFAULT.
         """
         return self._effective(database, "flashlog") != "off"
 
     def flash_cache_on(self, database: str) -> bool:
-        """Whether data of ``database`` is cached by this plan."""
+        """Return whether data of ``database`` is cached by this plan."""
         return self._effective(database, "flashcache") != "off"
 
     def memory_off(self, database: str) -> bool:
-        """Whether this plan keeps data of ``database`` out of memory; both names of the attribute are looked at."""
+        """Return whether this plan keeps data of ``database`` out of memory; both names of the attribute count."""
         return "off" in (self._effective(database, name) for name in ("pmemcache", "xrmemcache"))
 
     def cache_bytes(self, database: str, attribute: str) -> int | None:
-        """Return what a size of this plan is for a database, in bytes; None when the plan has none."""
+        """Return the bytes of one of a database's size attributes in this plan; None if the plan has none."""
         text = self._effective(database, attribute)
         return parse_size(text) if text else None
 
     def cache_limit(self, database: str) -> int | None:
-        """Return the bytes that a database may have in the flash cache; None when this plan does not limit them."""
+        """Return the most bytes that a database may have in the flash cache; None if this plan does not limit them."""
         limit = self.cache_bytes(database, "flashcachelimit")
         return limit if limit is not None else self.cache_bytes(database, "flashcachesize")
 
     def share(self, database: str) -> float:
-        """Return what a database gets of busy disks, by its share or, in a plan with allocations, by its percentage.
+        """Return a database's part of busy disks: its share or, in a plan with allocations, its percentage.
 
-        Whoever the plan does not name has one share, or the lowest level's least part.
+        A database that the plan does not name has one share, or the smallest part of the lowest level.
         """
         text = self._effective(database, "share")
         if text is not None:
@@ -76,13 +76,13 @@ class IormPlan:
         return max(1.0, float(allocation)) / 10.0 ** (level - 1) if allocation is not None else 1.0
 
     def limit(self, database: str) -> float:
-        """Return the share of the disks' time that a database may take, 0 without a limit."""
+        """Return the share (0 to 1) of the disks' time that a database may use; 0 means no limit."""
         return float(self._effective(database, "limit") or 0) / 100.0
 
     def _effective(self, database: str, attribute: str) -> str | None:
         named: dict[str, Directive] = {}
         for directive in self.db_plan:
-            # A profile's directive is no database's; the databases of an emulated rack are primary.
+            # A profile's directive is not for a database; the databases of an emulated rack are primary.
             if (directive.get("type") or "database").lower() == "database" and (
                 (directive.get("role") or "primary").lower() == "primary"
             ):

@@ -1,9 +1,9 @@
-"""How long requests wait in IORM's queues: longer where disks are asked for more than they can do, for databases that want
-more than their share, and for those that are at the limit of the plan.
+"""How long requests wait in IORM's queues: longer on overloaded disks, for databases that want more than their share, and for
+databases at the limit of the plan.
 
-What a minute's requests wait is counted when it is collected, for each database and for the cell, so that both agree.
-Source: Oracle SAGUG, about-iorm, alter-iormplan: shares divide disks that are busy, a limit holds always, the objective
-says whether small or large requests go first; basic enforces neither. How long it takes is ours.
+The wait of a minute's requests is counted when the minute is collected, for each database and for the cell, so that both
+agree. Source: Oracle SAGUG, about-iorm, alter-iormplan: shares divide busy disks, a limit always holds, the objective decides
+whether small or large requests go first; basic enforces neither. The lengths of the waits are made up.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ _PATIENCE: Mapping[str, Mapping[str, float]] = MappingProxyType(
         "high_throughput": MappingProxyType({SMALL: 1.5, LARGE: 0.6}),
     }
 )
-"""How much longer than otherwise small and large requests wait under an objective."""
+"""Factors by which small and large requests wait longer or shorter under an objective."""
 
 _EVEN = MappingProxyType({SMALL: 1.0, LARGE: 1.0})
 
 _LONGEST_S = 2.0
-"""Seconds of waiting for each second of service, at the most: who waits asks for nothing new."""
+"""The most seconds of waiting for each second of service: a session that waits sends no new request."""
 
 _FAR_OVER = 2.0
-"""Times its limit that a database asks for when its redo has to wait so long that it bypasses the flash log."""
+"""From this many times its limit on, a database's redo has to wait so long that it bypasses the flash log."""
 
 
 def waits(prefix: str, medium: str, size: str) -> str:
-    """Return the name of the counter of milliseconds that requests have waited because IORM made them.
+    """Return the name of the counter of milliseconds that requests have waited in IORM's queues.
 
     Args:
-        prefix: empty for all databases of the cell.
+        prefix: the database's prefix, ``SPOT:``; empty for all databases of the cell.
     """
     return f"{prefix}{medium}.{size}.WT"
 
 
 def limited_at(database: str) -> str:
-    """Return the name under which the time is kept at which a database was far over its limit on the disks."""
+    """Return the name of the counter that holds the last time at which a database was far over its limit on the disks."""
     return f"{database}:LIMITED_AT"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Demand:
-    """What one database asked of a medium in a minute: microseconds of small and of large requests."""
+    """The service time in a minute that one database asked of a medium: microseconds of small and of large requests."""
 
     database: str
     small_us: float
@@ -73,11 +73,11 @@ def queue(
     *,
     limits_disks: bool,
 ) -> None:
-    """Count what requests of the minute up to ``moment`` have waited.
+    """Count the wait of the requests of the minute that ends at ``moment``.
 
     Args:
         before: the counters a minute ago.
-        limits_disks: whether limits of the plan hold for hard disks too, not for flash alone.
+        limits_disks: whether the plan's limits hold for hard disks too, or only for flash.
     """
     for medium, kind in _MEDIA.items():
         disks = len(cell.usable_disks(kind))
@@ -108,7 +108,7 @@ def _demands(
 
 
 def _held_back(plan: IormPlan, demand: _Demand, demands: Sequence[_Demand], capacity_us: float, limit: float) -> float:
-    """Return the seconds for which a database's requests wait, for each second of service."""
+    """Return the seconds that a database's requests wait for each second of service."""
     total_us = sum(other.total_us for other in demands)
     over = max(0.0, total_us / capacity_us - 1.0)
     if not plan.enforced:
@@ -121,7 +121,7 @@ def _held_back(plan: IormPlan, demand: _Demand, demands: Sequence[_Demand], capa
 
 
 def _divide(counters: Counters, before: Mapping[str, float], medium: str, size: str, waited: int) -> None:
-    """Count on the cell's account what requests of one size have waited, reads and writes by the time they took."""
+    """Count for the cell the wait of requests of one size, divided between reads and writes by their service time."""
     names = {kind: f"{medium}.{kind}_{size}.TM" for kind in (READ, WRITE)}
     spent = {kind: max(0.0, counters.get(name, 0) - before.get(name, 0)) for kind, name in names.items()}
     all_us = sum(spent.values())

@@ -1,4 +1,4 @@
-"""The IORM plan and the databases as LIST sees them. Source: reference cellcli.md 3.3 and 7.4."""
+"""The rows of LIST for the IORM plan and the databases. Source: reference cellcli.md 3.3 and 7.4."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def directive_line(directive: Directive) -> str:
 
 
 def _plain_or_quoted(value: str) -> str:
-    """Return a value so that the plan can be sent again as it is printed. Source: reference cellcli.md 7.4."""
+    """Return a value in the form in which it can be sent again in a plan. Source: reference cellcli.md 7.4."""
     if value and all(char in _WORD for char in value):
         return value
     quote = '"' if "'" in value else "'"
@@ -25,7 +25,7 @@ def _plain_or_quoted(value: str) -> str:
 
 
 def plan_value(plan: tuple[Directive, ...]) -> Value:
-    """Return a plan: lines in DETAIL, ``((…),(…))`` in a column. Source: reference cellcli.md 7.4."""
+    """Return a plan as LIST prints it: lines in DETAIL, ``((…),(…))`` in a column. Source: reference cellcli.md 7.4."""
     lines = tuple(directive_line(directive) for directive in plan)
     return Lines(lines, "(" + ",".join(f"({line})" for line in lines) + ")") if lines else ""
 
@@ -46,7 +46,7 @@ def iorm_plan_rows(place: Place) -> list[Row]:
 
 
 def iorm_profile_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST IORMPROFILE, by name: the profiles that the plan has directives for."""
+    """Return the rows of LIST IORMPROFILE, by name: the profiles for which the plan has directives."""
     plan = place.cell.iorm.db_plan
     profiles = [directive for directive in plan if (directive.get("type") or "").lower() == "profile"]
     rows: list[Row] = [{"name": d.name, "asmClusterName": d.get("asmcluster") or ""} for d in profiles]
@@ -83,7 +83,7 @@ def database_rows(place: Place) -> list[Row]:
 
 
 def cluster_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST CLUSTER, by name: none where there is one cluster, which has no name on cells."""
+    """Return the rows of LIST CLUSTER, by name; empty if there is one cluster, which has no name on cells."""
     named = {directive.name.lower(): directive for directive in place.cell.iorm.cluster_plan}
     return [
         {

@@ -4,7 +4,7 @@ Health checks ask it for faults, the rack's serial number and the temperature of
 targets with properties to SHOW; the hardware is healthy, nothing can be set, and everything else is refused.
 
 Source: Oracle ILOM, "CLI Command Reference"; Oracle DBMMN (``show /SYS/T_AMB``, ``show faulty``, ``show /SP
-system_identifier``); published sessions. What is said to an unknown property, and versions of firmware, are ours.
+system_identifier``); published sessions. The answer to an unknown property and the versions of firmware are made up.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def ipmitool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
     """Run ``ipmitool`` on a host.
 
     Returns:
-        A program; its exit status is 1 for everybody but root, and for what is not emulated.
+        A program; its exit status is 1 for logins other than root, and for commands that are not emulated.
     """
     words = [word for word in argv if word not in ("-v", "-I", "open")]
     if words[:1] == ["-V"]:
@@ -74,7 +74,7 @@ def ipmitool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
 
 
 def _session(tree: Tree, commands: Sequence[str]) -> Iterator[str]:
-    """Yield what a session with the service processor shows."""
+    """Yield the output of a session with the service processor."""
     yield "Connected. Use ^D to exit.\n"
     queue = list(commands)
     prompt = "-> "
@@ -99,7 +99,7 @@ def _manage_faults(command: str) -> str:
 
 
 def _answer(tree: Tree, command: str) -> str:
-    """Return what the service processor says to a command."""
+    """Return the service processor's answer to a command."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -130,7 +130,7 @@ def _show(tree: Tree, words: Sequence[str]) -> str:
 
 
 def _sorted(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """Return options with their values, and the other words."""
+    """Return the options with their values, and the other words."""
     options: dict[str, str] = {}
     plain: list[str] = []
     queue = list(words)
@@ -146,7 +146,7 @@ def _sorted(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _block(tree: Tree, target: str, names: Sequence[str], options: Mapping[str, str]) -> str:
-    """Return what is shown of a target; nothing when no property matches."""
+    """Return the text that shows a target; empty if no property matches."""
     properties = dict(tree[target])
     for name in names:
         wanted, equals, value = name.partition("==")

@@ -1,7 +1,7 @@
-"""Which part of a cell's state each attribute of an object shows: LIST reads it there, and a copy of a rack is written there.
+"""Connects each attribute of an object with a part of a cell's state, for LIST and for copies of a rack.
 
-A field of the state is called as the attribute is, in small letters with underscores, unless it is named here. How its value
-is printed and read follows from the attribute's kind in the schema's table.
+A field of the state has the attribute's name in small letters with underscores, unless it is named here. The attribute's kind
+in the schema's table decides how its value is printed and read.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEPT: Mapping[str, str] = MappingProxyType(
         " sequenceBeginTime=sequence_begin severity",
     }
 )
-"""Attributes, and the fields that are called otherwise. Several fields of the state are properties: they can only be read."""
+"""Attributes whose fields have another name. Some fields of the state are properties, which can only be read."""
 
 
 @cache
@@ -49,10 +49,10 @@ def _kinds(owner: str) -> Mapping[str, str]:
 
 
 def row_of(owner: str, kept: object) -> Row:
-    """Return the values of the attributes that an object of the state shows; those that it has not are left out.
+    """Return the values of the attributes that an object of the state has; others are left out.
 
     Args:
-        owner: its object type.
+        owner: the object type.
     """
     kinds, row = _kinds(owner), Row()
     for name, field in _fields(owner).items():
@@ -70,10 +70,10 @@ def _shown(kind: str, value: Any) -> Value:
 
 
 def state_of(owner: str, record: Mapping[str, str]) -> dict[str, Any]:
-    """Return the fields of an object's state that its attributes tell, as LIST printed them.
+    """Return the fields of an object's state that its listed attributes give.
 
     Args:
-        record: texts by attribute; what is not set, and no text, is left out.
+        record: texts by attribute; attributes without a value are left out.
     """
     kinds = _kinds(owner)
     told = ((name, field) for name, field in _fields(owner).items() if name in record)
@@ -82,13 +82,13 @@ def state_of(owner: str, record: Mapping[str, str]) -> dict[str, Any]:
 
 
 def value_of(kind: str, text: str) -> Any:
-    """Return what a text of an attribute's kind is in the state: bytes, epoch seconds, numbers.
+    """Return the value in the state for a text of this kind of attribute: bytes, epoch seconds, numbers.
 
-    None for an empty one that is no text; a text that is no number stays one.
+    None for an empty text, unless the kind is text; a text that is not a number stays text.
 
     Raises:
-        CellError: it is no size.
-        ValueError: it is no time.
+        CellError: the text is not a size.
+        ValueError: the text is not a time.
     """
     if kind in ("string", "text", "enum", "list"):
         return text
@@ -109,17 +109,17 @@ def value_of(kind: str, text: str) -> Any:
 
 
 def moment_of(text: str) -> float:
-    """Return the epoch seconds of a time as DETAIL or XML has it."""
+    """Return the epoch seconds of a time that DETAIL or XML printed."""
     return int(text) / 1000 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Return what a list holds."""
+    """Return the elements of a list's text."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def defaults(owner: str, release: Release) -> Iterator[tuple[str, Value]]:
-    """Yield the attributes that have a value when nobody has set any, and that value."""
+    """Yield the attributes that have a value before anybody sets one, with that value."""
     for attribute in object_types()[owner].attributes_in(release):
         if attribute.default:
             yield attribute.name, value_of(attribute.kind, attribute.default)

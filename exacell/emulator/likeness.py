@@ -1,7 +1,7 @@
-"""A rack made in the likeness of one that somebody described: same hosts, disks, caches, plans and disk groups.
+"""A rack that copies a described one: same hosts, disks, caches, plans and disk groups.
 
-What was described replaces what a new rack of the nearest hardware model would have; counters and everything else that the
-description does not hold stay the model's. The description is plain data (:class:`Likeness` says how it looks).
+The description replaces what a new rack of the nearest hardware model would have; counters and everything that the
+description leaves out stay the model's. The description is plain data (see :class:`Likeness`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from exacell.emulator.store import Json
 
 @dataclass(frozen=True, kw_only=True)
 class Likeness:
-    """What a rack is to be like. Sizes are integer bytes.
+    """The description of a rack to copy. Sizes are integer bytes.
 
     Attributes:
         cells: one object each: ``name`` (the host's), ``objects`` (object type → one record for each object, the texts of its
@@ -41,8 +41,8 @@ class Likeness:
         groups: one object each: ``name``, ``type``, ``auSize``, ``usedMb``, ``files``, ``clients``, ``mountedOn`` (nodes),
             ``compatibleAsm``, ``compatibleRdbms``, ``votingFiles``, ``disks`` (``name``, ``failGroup``, ``gridDisk``,
             ``sizeMb``, ``mode``).
-        former: grid disks whose header says FORMER.
-        speed: rack seconds in a second; fewer where the rack is too large for so many.
+        former: grid disks whose ASM header is FORMER.
+        speed: rack seconds in a second; lowered if the rack is too large for that.
     """
 
     cells: Sequence[Mapping[str, Any]]
@@ -54,9 +54,9 @@ class Likeness:
 
 
 def nearest(cells: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return the names of the hardware model and the release that come nearest to the cells.
+    """Return the names of the hardware model and of the release that are nearest to the cells.
 
-    The release is the newest that is not newer than theirs, else the oldest, of those that run on the model.
+    Of the releases that run on the model, it is the newest that is not newer than theirs, or else the oldest.
     """
     objects: Objects = cells[0]["objects"]
     (own,) = objects["CELL"]
@@ -77,27 +77,27 @@ def nearest(cells: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
         older = [release for release in runs if release.number <= wanted]
         return older[-1] if older else runs[0]
 
-    # What a release can do matters more to a statement than how many disks there are.
+    # For a statement, the abilities of a release matter more than the number of disks.
     model = min(models().values(), key=lambda m: (_apart(best(m).number, wanted), distance(m)))
     return model.name, best(model).name
 
 
 def _apart(release: Release, wanted: Release) -> tuple[bool, tuple[int, ...]]:
-    """Order releases: those that are not newer than the wanted one first, of them the newest."""
+    """Return a sort key: releases that are not newer than the wanted one come first, the newest of them at the front."""
     return release > wanted, tuple(-number for number in release) if release <= wanted else tuple(release)
 
 
 def _release_of(cell: Mapping[str, Any]) -> Release:
-    """Return a cell's release as numbers; what follows its fifth one is a date."""
+    """Return a cell's release as numbers; parts after the fifth are a date and are dropped."""
     (own,) = cell["objects"]["CELL"]
     return release_of(own["releaseVersion"])
 
 
 def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
-    """Return the parts of the state of a rack in this likeness, and what ``rack.json`` says of it.
+    """Return the parts of the state of a rack like this one, and the content of its ``rack.json``.
 
     Raises:
-        EmulatorError: no such rack can be emulated.
+        EmulatorError: such a rack can't be emulated.
     """
     cells = likeness.cells
     if len(cells) < 2:
@@ -145,10 +145,10 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
 
 @contextmanager
 def _reading(told: Mapping[str, Any]) -> Iterator[None]:
-    """Say which cell told what can't be read, if one does.
+    """Add the cell's name to an error about a description that can't be read.
 
     Raises:
-        EmulatorError: it does.
+        EmulatorError: the description of a cell can't be read.
     """
     try:
         yield
@@ -163,14 +163,14 @@ def _mode(cell: Mapping[str, Any], attribute: str) -> str:
 
 
 def _client(cells: Sequence[Mapping[str, Any]]) -> str:
-    """The name under which grid disks are available to the cluster, when they are to somebody only."""
+    """Return the name in availableTo under which the cluster uses the grid disks; empty if all clients may use them."""
     disks = _told(cells, "GRIDDISK")
     named = [client for record in disks for client in listed(record.get("availableTo", ""))]
     return max(set(named), key=named.count) if named else ""
 
 
 def _within(cells: Sequence[Mapping[str, Any]], databases: Sequence[str]) -> tuple[str, ...]:
-    """Return the pluggable databases that cells know, each with its database, ``SPOT.SALES``."""
+    """Return the pluggable databases that cells know, each after its database, ``SPOT.SALES``."""
     owners = {name.upper(): name for name in databases}
     found = ((record.get("containerName", ""), record["name"]) for record in _told(cells, "PLUGGABLEDATABASE"))
     return tuple(dict.fromkeys(f"{owners[o.upper()]}.{name}" for o, name in found if o.upper() in owners))
@@ -181,9 +181,9 @@ def _told(cells: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, st
 
 
 def _renamed(parts: Mapping[str, Json], names: Sequence[str]) -> dict[str, Any]:
-    """Return the parts with the cells' own names, in one pass that no name of ours can disturb."""
+    """Return the parts with the cells' own names; all are replaced in one pass, so that new names are not replaced again."""
     text = json.dumps(parts)
-    for number in range(len(names), 0, -1):  # The longest first: exa1cel10 begins exa1cel100.
+    for number in range(len(names), 0, -1):  # The longest first: exa1cel100 begins with exa1cel10.
         own = f"exa1cel{number:02d}"
         text = text.replace(own, f"\\u0001{number};").replace(own.upper(), f"\\u0002{number};")
     for number, name in enumerate(names, start=1):

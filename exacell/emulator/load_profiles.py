@@ -1,4 +1,4 @@
-"""The named loads that ``emulator load`` takes: what comes with each redo write of a database, and how many there are."""
+"""The named loads of ``emulator load``: the I/O that comes with each redo write of a database, and their number."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What comes with one redo write on a cell.
+    """The I/O on a cell that comes with one redo write.
 
     Attributes:
-        redo: redo writes a second of the database when the load does not say another number.
+        redo: the database's redo writes in a second, unless the load gives another number.
         reads: reads of blocks.
         writes: writes of blocks.
-        scanned_mb: megabytes that smart scans ask for.
+        scanned_mb: megabytes that smart scans request.
         loaded_mb: megabytes of large writes: spills of work areas, other temporary data, and loads past the buffer cache.
         executions: statements that the database executes for each redo write.
     """
@@ -37,7 +37,8 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
         "batch": Profile(redo=1200, reads=3, writes=12, scanned_mb=0.01, loaded_mb=0.02, executions=4),
     }
 )
-"""Redo with little else; transactions on small blocks; a warehouse that scans; both at once; jobs that mostly write."""
+"""In order: redo with little else; transactions on small blocks; a warehouse that scans; both together; jobs that mostly write.
+"""
 
 COMMITS = Profile(redo=0, reads=0, writes=0.1, scanned_mb=0, loaded_mb=0, executions=0)
-"""What comes with the redo of user sessions that commit: the blocks that they change are written now and then."""
+"""The I/O that comes with the redo of user sessions that commit: changed blocks are written now and then."""

@@ -1,4 +1,4 @@
-"""Who may connect to which emulated instance, and what a wrong environment gives.
+"""Which logins may connect to which emulated instance, and the errors of a wrong environment.
 
 Operating system groups decide: ``grid`` is in OSASM, ``oracle`` in OSDBA of the databases, ``root`` in none. An
 ORACLE_SID without a running instance, or the wrong home for one, connects to an idle instance. Source: reference
@@ -25,7 +25,7 @@ _CONNECT = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Logon:
-    """A connection string taken apart. ``privilege`` is upper case, empty when none was asked for."""
+    """The parts of a connection string. ``privilege`` is in upper case, empty if none was given."""
 
     user: str
     password: str
@@ -34,7 +34,7 @@ class Logon:
 
 
 def parse_logon(text: str) -> Logon | None:
-    """Return what ``[user][/password][@service] [as privilege]`` asks for; None when it is not of that form."""
+    """Parse ``[user][/password][@service] [as privilege]``; return None if the text has another form."""
     match = _CONNECT.fullmatch(text)
     if match is None:
         return None
@@ -50,7 +50,7 @@ def sid_of(env: Mapping[str, str]) -> str:
     """Return ORACLE_SID.
 
     Raises:
-        OraError: ORA-12162, it is not set.
+        OraError: ORA-12162 if it is not set.
     """
     sid = env.get("ORACLE_SID", "")
     if not sid:
@@ -59,13 +59,13 @@ def sid_of(env: Mapping[str, str]) -> str:
 
 
 def instance_of(asm: Asm, node: int, env: Mapping[str, str]) -> Instance | None:
-    """Return the instance that ORACLE_SID and ORACLE_HOME select on a node; None when it would be an idle one.
+    """Return the instance that ORACLE_SID and ORACLE_HOME select on a node; None if no such instance runs there.
 
     Raises:
-        OraError: ORA-12162, ORACLE_SID is not set.
+        OraError: ORA-12162 if ORACLE_SID is not set.
     """
     sid = sid_of(env)
-    # Grid homes end in /grid on the emulated nodes, those of databases do not.
+    # On the emulated nodes the Grid home ends in /grid, those of databases do not.
     in_grid_home = env.get("ORACLE_HOME", "").rstrip("/").endswith("/grid")
     if sid == f"+ASM{node + 1}":
         return Instance(asm=asm, node=node) if in_grid_home else None
@@ -74,7 +74,7 @@ def instance_of(asm: Asm, node: int, env: Mapping[str, str]) -> Instance | None:
 
 
 def log_on(asm: Asm, node: int, login: str, env: Mapping[str, str], logon: Logon) -> SqlSession | None:
-    """Return a session; None when there is no instance, which SQL*Plus calls connected to an idle instance.
+    """Return a session; None if no instance runs, which SQL*Plus calls connected to an idle instance.
 
     Raises:
         OraError: ORA-12162, 12154, 01017 or 01031.

@@ -1,7 +1,7 @@
-"""What memory does in front of the flash cache: persistent memory on X8M, and DRAM from X10M on.
+"""The caches in memory before the flash cache: persistent memory on X8M, and DRAM from X10M on.
 
-Database servers read both over RDMA, past CELLSRV, so cells count no such I/O: only the space that is allocated has
-metrics. A write-back cache on persistent memory keeps what is written until it is flushed down to the flash cache.
+Database servers read both over RDMA without CELLSRV, so cells count no such I/O: only the allocated space has
+metrics. A write-back cache on persistent memory keeps written data until it is flushed to the flash cache.
 Source: Oracle SAGUG, monitoring-pmem-cache and monitoring-xrmem-cache.
 """
 
@@ -19,13 +19,13 @@ from exacell.emulator.schema import Release
 
 _BLOCK = 8 * KIB
 _POPULATE_SHARE = 0.05
-"""Share of the reads of blocks that bring a new block into memory while it is not full."""
+"""Share of the block reads that bring a new block into memory while it is not full."""
 
 _OWN_READS_SHARE = 0.02
-"""Share of the reads that go to memory through CELLSRV rather than by RDMA, which ExaWatcher counts."""
+"""Share of the reads from memory that go through CELLSRV and not over RDMA; ExaWatcher counts them."""
 
 _TRICKLE = 16 * MIB
-"""What a flush of the flash cache can't get rid of on each disk while dirty data keeps coming down from memory."""
+"""Bytes on each disk that a flush of the flash cache can't write while dirty data still comes from memory."""
 
 
 def remember(
@@ -36,14 +36,14 @@ def remember(
     reads: int,
     dirty: int,
 ) -> int:
-    """Let the data that a database reads and writes into the cell's memory.
+    """Put the data that a database reads and writes into the cell's memory.
 
     Args:
         reads: reads of blocks.
-        dirty: bytes that the writes would make dirty in the flash cache.
+        dirty: bytes that the writes would make dirty in the flash cache without this memory.
 
     Returns:
-        The dirty bytes that go on to the flash cache.
+        The dirty bytes that are passed on to the flash cache.
     """
     fresh = int(reads * _POPULATE_SHARE) * _BLOCK
     if cell.memory_cache is not None:
@@ -78,10 +78,10 @@ def _count_own_reads(rng: random.Random, counters: Counters, reads: int, fresh: 
 
 
 def came_down(cell: Cell, size_bytes: int) -> int:
-    """Take dirty data that persistent memory has given up into the flash cache.
+    """Move dirty data from persistent memory into the flash cache.
 
     Returns:
-        The bytes that went on to disks, because the flash cache takes no more or is being flushed itself.
+        The bytes that went to disks, because the flash cache is full of dirty data or is being flushed itself.
     """
     cache = cell.flash_cache
     if size_bytes <= 0 or not cell.pmem_write_back:
@@ -92,7 +92,7 @@ def came_down(cell: Cell, size_bytes: int) -> int:
 
 
 def hold_back(cell: Cell) -> None:
-    """Keep a flush of the flash cache from ending while dirty data can still come down from persistent memory."""
+    """Keep a flush of the flash cache from ending while dirty data can still come from persistent memory."""
     cache, waiting = cell.flash_cache, cell.pmem_dirty
     if cache is None or not waiting:
         return
@@ -104,7 +104,7 @@ def hold_back(cell: Cell) -> None:
 
 
 def refresh_memory_cache(cell: Cell, size_bytes: int, *, release: Release, seed: int, now: float) -> None:
-    """Begin with an empty cache in memory, as a start of CELLSRV does; one that was dropped is there again.
+    """Empty the cache in memory, as a start of CELLSRV does; a cache that was dropped exists again.
 
     Source: Oracle SAGUG, create-xrmemcache.
     """

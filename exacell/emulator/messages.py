@@ -1,8 +1,8 @@
-"""Every CELL- code that an emulated cell can answer, in one table that says where each comes from.
+"""Every CELL- code that an emulated cell can answer, in one table with the source of each.
 
-Public material shows few of CellCLI's codes. Those are marked CAPTURED (a published session or example) or FAMILY (the
-code is reported for this situation, the text here is ours). All others are EMULATED: code and text are this emulator's
-own, in the range from 2900 that no public source mentions, and nothing may depend on them.
+Public material shows few of CellCLI's codes. Those are marked CAPTURED (a published session or example) or FAMILY (the code is
+reported for this situation, the text here is made up). All others are EMULATED: code and text are this emulator's own, in the
+range from 2900 that no public source mentions, and nothing may depend on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True)
 class Message:
-    """One code with its text (a format string) and what it rests on."""
+    """One code with its text (a format string) and its evidence."""
 
     code: int
     text: str

@@ -1,6 +1,6 @@
 """Base values of disks and of the flash cache, computed name by name when a rule asks for them.
 
-A history looks at one metric of many objects at thousands of minutes: what nobody asks for is not computed.
+A history needs one metric of many objects at thousands of minutes, so only values that are asked for are computed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ KINDS = tuple((kind, size) for kind in ("R", "W") for size in ("LG", "SM"))
 """Reads and writes, large and small."""
 
 _Recipe = tuple[float, tuple[str, ...]]
-"""A divisor, and the counters of a medium that add up to a base value."""
+"""A divisor, and the counters of a medium whose sum is divided by it."""
 
 
 @cache
 def _recipes(prefix: str) -> Mapping[str, _Recipe]:
-    """Return how each base value of a cell disk (CD) or grid disk (GD) follows from the counters of its medium."""
+    """Return how each base value of a cell disk (CD) or grid disk (GD) is computed from the counters of its medium."""
     found: dict[str, _Recipe] = {}
     for kind, size in KINDS:
         for what, label, divisor in (("RQ", "RQ", 1.0), ("KB", "BY", float(KIB)), ("TM", "TM", 1.0)):
@@ -35,7 +35,7 @@ def _recipes(prefix: str) -> Mapping[str, _Recipe]:
 
 
 class Columns:
-    """Base values of objects of one type at one collection: a column for each name, made when it is asked for."""
+    """Base values of objects of one type at one collection: a column for each name, computed when it is asked for."""
 
     def __init__(self, bases: Sequence[Base]) -> None:
         self._bases = bases
@@ -50,11 +50,11 @@ class Columns:
 
 
 class MediumColumns:
-    """The base values of all disks of one medium: each has its part of the medium's counters.
+    """The base values of all disks of one medium: each disk has an even share of the medium's counters.
 
     Args:
         prefix: CD or GD.
-        count: the disks of the medium.
+        count: the number of disks of the medium.
     """
 
     def __init__(self, prefix: str, values: Mapping[str, float], medium: str, count: int) -> None:
@@ -64,7 +64,7 @@ class MediumColumns:
         self._parts: dict[str, list[int]] = {}
 
     def __call__(self, name: str) -> list[float]:
-        """Return one of ``recipes`` for each disk."""
+        """Return one of the base values in ``recipes`` for each disk."""
         known = self._known.get(name)
         if known is None:
             divisor, counters = self.recipes[name]
@@ -73,7 +73,7 @@ class MediumColumns:
         return known
 
     def parts(self, counter: str) -> list[int]:
-        """Return each disk's part of a counter of the medium."""
+        """Return each disk's share of a counter of the medium."""
         known = self._parts.get(counter)
         if known is None:
             total = self._values.get(f"{self._medium}.{counter}", 0)
@@ -85,14 +85,14 @@ _NOTHING_MORE: Mapping[str, float] = {}
 
 
 class DiskBase(Mapping[str, float]):
-    """The base values of one disk: its part of the counters of its medium.
+    """The base values of one disk: its share of the counters of its medium.
 
     Args:
-        columns: those of the medium.
+        columns: the base values of the medium.
         index: the disk's place among the disks of the medium.
-        other: base values that follow from something else.
-        more: what comes to base values of the recipes besides.
-        earlier: columns at the moment from which on the disk counts, None when it has counted all the time.
+        other: base values that are not in the recipes.
+        more: amounts that are added to base values of the recipes.
+        earlier: columns at the moment since which the disk counts; None if it has always counted.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class DiskBase(Mapping[str, float]):
         return total if divisor == 1.0 else total / divisor
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
-        """Return a base value, ``default`` for one that the disk does not have."""
+        """Return a base value; ``default`` if the disk does not have it."""
         if name in self._recipes:
             return self[name]
         return self._other.get(name, default)
@@ -136,21 +136,21 @@ class DiskBase(Mapping[str, float]):
 
 
 _MEGABYTES_WRITTEN = frozenset((*("FC_IO_RQ_DISK_WRITE", "FC_IO_RQ_W_DISK_WRITER", "FC_IO_RQ_R_DISK_WRITER"),))
-"""Requests of the disk writer, which moves a megabyte at a time."""
+"""Requests of the disk writer, each of one megabyte."""
 
 _KEPT: Mapping[str, str] = {
     "FC_BYKEEP_USED": "FC_BY_USED",
     "FC_BYKEEP_DIRTY": "FC_BY_DIRTY",
     "FC_BYKEEP_OLTP": "FC_BY_ALLOCATED_OLTP",
 }
-"""What is in the cache of segments with CELL_FLASH_CACHE KEEP, and of what it is a part."""
+"""Metrics of cached data with CELL_FLASH_CACHE KEEP, and the metric of which each is a part."""
 
 _LARGE: Mapping[str, str] = {
     **{f"EXW_FC_LW_{kind}_CACHED": f"FC_LW|{kind}" for kind in LARGE_WRITES},
     "EXW_FC_LW_ABSORBED_BY": ABSORBED,
     "EXW_FC_LW_REJECTED_BY": REJECTED,
 }
-"""Counters of large writes, each of a megabyte, of which those of bytes are in KB."""
+"""Metrics of large writes and their counters, in requests of a megabyte; metrics of bytes are in KB."""
 
 _HELD: Mapping[str, tuple[str, float, int]] = {
     **{f"EXW_FC_BY_CACHED_LW_{kind}": (f"FC_LW|{kind}", 0.05, KIB) for kind in LARGE_WRITES},
@@ -158,8 +158,9 @@ _HELD: Mapping[str, tuple[str, float, int]] = {
     "FC_IO_BY_W_LG_CHINT": ("FC_IO_RQ_W_LG_CHINT", 0.02, 1),
     "FC_IO_BY_W_LG_DTAGE": ("FC_IO_RQ_W_LG_DTAGE", 0.02, 1),
 }
-"""What of large writes and columns is in the cache: the counter of what came in, in megabytes; which share of what is used
-it is at the most; and what a megabyte is in the metric's unit."""
+"""Metrics of cached data of large writes and columns: the counter of the megabytes that came in, the largest share of the used
+bytes that it may be, and a megabyte in the metric's unit.
+"""
 
 _BY_REASON = frozenset(f"EXW_FC_IO_{what}_W_DKWR_{reason}" for what in ("BY", "RQ") for reason in ("DSYNC", "LWDSYNC"))
 
@@ -176,10 +177,10 @@ _SUMS = {
 
 
 class CacheBase(Mapping[str, float]):
-    """The values of the flash cache with those that follow from others: ExaWatcher's, the disk writer's, those of KEEP.
+    """The values of the flash cache, with those computed from others: ExaWatcher's, the disk writer's, those of KEEP.
 
     Args:
-        kept: the share of what is cached that has CELL_FLASH_CACHE KEEP.
+        kept: the share of the cached data that has CELL_FLASH_CACHE KEEP.
     """
 
     def __init__(self, values: Mapping[str, float], kept: float) -> None:
@@ -208,7 +209,7 @@ class CacheBase(Mapping[str, float]):
         return (self._values.get("FC_BY_ALLOCATED", 0.0) - dirty) * KIB
 
     def _written_for(self, name: str) -> float:
-        """Return what the disk writer has written for one reason; both reasons make up all that it has."""
+        """Return the disk writer's writes for one reason; both reasons add up to all its writes."""
         values = self._values
         total, large = values.get("FC_IO_BY_W_DISK_WRITER", 0.0), values.get(FOR_LARGE_WRITES, 0.0)
         if name.startswith("EXW_FC_IO_BY_"):
@@ -216,7 +217,7 @@ class CacheBase(Mapping[str, float]):
         return int(large) if name.endswith("LWDSYNC") else int(total) - int(large)
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
-        """Return a value, ``default`` for one that was never counted."""
+        """Return a value; ``default`` if it was never counted."""
         return self[name] if name in _SUMS else self._values.get(name, default)
 
     def __iter__(self) -> Iterator[str]:

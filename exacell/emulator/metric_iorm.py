@@ -1,7 +1,7 @@
-"""Base values of IORM's objects: databases, and what is inside them or what they belong to.
+"""Base values of IORM's objects: databases, their parts, and the groups that databases belong to.
 
-Consumer groups and pluggable databases have parts of their database; clusters, categories and vaults are the sums of theirs.
-Parts always add up to the whole, and no counter ever shrinks.
+Consumer groups and pluggable databases have shares of their database; clusters, categories and vaults are the sums of their
+databases. Shares always add up to the whole, and no counter ever decreases.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ SPECIAL_DATABASES = ("ASM", OTHER_DATABASE)
 """Databases of every cell's IORM metrics. Source: reference cellcli.md 4.3."""
 
 _OTHER_CATEGORY = "OTHER"
-"""What a cell without a category plan calls the category of all databases; the name is ours."""
+"""The name of the one category on a cell without a category plan; made up."""
 
 GROUPS = ("OTHER_GROUPS", "_ORACLE_BACKGROUND_GROUP_")
 """Consumer groups of a database without a resource plan: its sessions, and its background processes."""
 
 _FOREGROUND_PART, _BACKGROUND_PART = Part(0, 4, 5), Part(4, 5, 5)
-"""One part in so many of a database's I/O is its background processes'."""
+"""The shares of a database's I/O for its sessions (four fifths) and its background processes (one fifth)."""
 
 WAIT_PART = 40_000
 """A request waits in IORM's queue for about a fortieth of its service time; the counter is in milliseconds."""
 
 _COLUMNS_US = 40
-"""Microseconds of a processor that making columns of it takes for each megabyte that is scanned."""
+"""Microseconds of processor time for each scanned megabyte that is turned into columns."""
 
 _SCAN_US = {"FG": 820, "BG": 35}
-"""Microseconds of a processor that a megabyte of smart scan takes in its two parts, as the load counts it."""
+"""Microseconds of processor time for a megabyte of smart scan in its two parts, as the load counts it."""
 
 _INFIXES = {HARD: "", FLASH: "_FD", CAPACITY: "_CF"}
 _NOTHING: Mapping[str, float] = {}
 _Recipe = tuple[int, bool, tuple[str, ...]]
-"""What each counter is divided by, whether it counts KB that become MB, and the counters that are summed."""
+"""The divisor of each counter, whether it counts KB that become MB, and the counters that are summed."""
 
 
 @cache
 def _recipes(prefix: str) -> Mapping[str, _Recipe]:
-    """Return how each base value of a kind of object follows from counters of databases."""
+    """Return how each base value of a kind of object is computed from counters of databases."""
     sizes = ("SM", "LG")
     found: dict[str, _Recipe] = {
         f"{prefix}_FC_IO_RQ": (1, False, ("FC.SM", "FC.LG")),
@@ -70,7 +70,7 @@ _SPACES = ("FC_BY_ALLOCATED", "PC_BY_ALLOCATED", "XRM_BY_ALLOCATED")
 
 
 def iorm_objects(object_type: str, scene: Scene) -> list[str] | None:
-    """Return the names of the objects of one type of IORM, sorted; None for a type that is none of IORM's."""
+    """Return the names of the objects of one IORM object type, sorted; None for a type that is not IORM's."""
     match object_type:
         case "IORM_DATABASE":
             return sorted((*scene.databases, *SPECIAL_DATABASES))
@@ -91,16 +91,16 @@ def iorm_objects(object_type: str, scene: Scene) -> list[str] | None:
 
 
 def _categories(scene: Scene) -> list[str]:
-    """Return the categories of the cell's plan; without a plan all is in one, as LIST METRICCURRENT of 12.1.2.1 has some."""
+    """Return the categories of the cell's plan; without a plan there is one category, as in LIST METRICCURRENT of 12.1.2.1."""
     return [directive.name for directive in scene.cell.iorm.cat_plan] or [_OTHER_CATEGORY]
 
 
 class IormBase(Mapping[str, float]):
-    """The base values of one object of IORM, made when they are asked for: what parts of databases do together.
+    """The base values of one IORM object, computed when they are asked for: the sums over parts of databases.
 
     Args:
         values: all that the cell has collected.
-        rest: makes the values that follow from something else than counters of I/O.
+        rest: computes the values that do not come from counters of I/O.
     """
 
     def __init__(
@@ -134,14 +134,14 @@ class IormBase(Mapping[str, float]):
         return total / KIB if kilobytes else total
 
     def _waited(self, owner: str, counter: str, each: int) -> int:
-        """Return the milliseconds that IORM let requests wait, besides those that every request does."""
+        """Return the milliseconds that requests waited because of IORM, in addition to the usual wait."""
         if each != WAIT_PART:
             return 0
         medium, size, _time = counter.split(".")
         return int(self._values.get(waits(f"{owner}:", medium, size), 0))
 
     def get(self, name: str, default: float = 0) -> float:  # type: ignore[override]  # 0, not None
-        """Return a base value, ``default`` for one that the object does not have."""
+        """Return a base value; ``default`` if the object does not have it."""
         return self[name] if name in self._recipes else self._others.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
@@ -153,7 +153,7 @@ class IormBase(Mapping[str, float]):
 
 
 class IormBases:
-    """The base values of one cell's databases and their like at one collection."""
+    """The base values of one cell's databases and other IORM objects at one collection."""
 
     def __init__(self, scene: Scene, collection: Collection) -> None:
         self._scene = scene
@@ -169,7 +169,7 @@ class IormBases:
         }
 
     def _space(self, prefix: str, database: str, part: Part) -> dict[str, float]:
-        """Return the megabytes that a part of a database has in the caches."""
+        """Return the megabytes in each cache that a part of a database has, by metric."""
         values, scene, plan = self._values, self._scene, self._scene.cell.iorm
         shares = cache_shares(plan, scene.databases, int(values.get("FC_BY_ALLOCATED", 0.0) * MIB))
         remembered = [name for name in scene.databases if not plan.memory_off(name)]
@@ -179,7 +179,7 @@ class IormBases:
         return {f"{prefix}_{space}": size for space, size in zip(_SPACES, sizes, strict=True)}
 
     def _base(self, prefix: str, parts: Iterable[tuple[str, Part]], other: Mapping[str, float] = _NOTHING) -> Base:
-        """Return the sums of parts of databases."""
+        """Return the base values that are sums over parts of databases."""
         owners = tuple(parts)
 
         def rest() -> dict[str, float]:
@@ -203,7 +203,7 @@ class IormBases:
         return self._base("CG", [(database, _BACKGROUND_PART if group == GROUPS[1] else _FOREGROUND_PART)])
 
     def _pluggable_database(self, name: str) -> Base:
-        """Return the base of a pluggable database; large I/O stands for its smart scans."""
+        """Return the base of a pluggable database; its large I/O is counted as its smart scans."""
         database, part = pdb_parts(self._scene.pdbs)[name]
         scans = {
             CPUS: self._scene.cpus,
@@ -219,7 +219,7 @@ class IormBases:
         return sum(part(self._values.get(f"{database}:{medium}.LG.KB", 0)) for medium in (HARD, FLASH, CAPACITY)) / KIB
 
     def scans_of_pdbs(self) -> dict[str, float]:
-        """Return the processor time that smart scans of pluggable databases have taken, of that of all."""
+        """Return the processor time of smart scans of pluggable databases, at most that of all smart scans."""
         databases = {database for database, _part in pdb_parts(self._scene.pdbs).values()}
         scanned = sum(self._scanned(database, WHOLE) for database in databases)
         return {
@@ -228,7 +228,7 @@ class IormBases:
         }
 
     def kept_share(self) -> float:
-        """Return which share of what the flash cache holds has CELL_FLASH_CACHE KEEP, as LIST FLASHCACHECONTENT says."""
+        """Return the share of the flash cache's data that has CELL_FLASH_CACHE KEEP, as LIST FLASHCACHECONTENT shows it."""
         scene = self._scene
         if not scene.kept:
             return 0.0
@@ -246,5 +246,5 @@ class IormBases:
 
 
 def allocated_in_memory(values: Mapping[str, float]) -> float:
-    """Return the megabytes that the cache in memory holds, whichever kind of memory that is."""
+    """Return the megabytes in the cache in memory, for either kind of memory."""
     return values.get("XRM_BY_ALLOCATED", values.get("PC_BY_ALLOCATED", 0.0))

@@ -1,8 +1,7 @@
 """The objects that have metrics on a cell, and the base values of each at a collection.
 
-Base values are what the rules of :mod:`exacell.emulator.metric_rules` start from: the cumulative metrics of an object
-under their own names, made by dividing the cell's counters among its disks, databases and hosts. The parts always add up
-to the whole.
+Base values are the input of the rules of :mod:`exacell.emulator.metric_rules`: the cumulative metrics of an object under their
+own names, computed by dividing the cell's counters among its disks, databases and hosts. The shares always add up to the whole.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from exacell.emulator.network_errors import host_errors, port_errors, server_err
 from exacell.emulator.scrubbing import READ_US
 
 _SPARSE_AT_FIRST = 0.02
-"""Share of a sparse grid disk that is allocated from the beginning."""
+"""Share of a sparse grid disk that is allocated when it is created."""
 
 
 def objects_of(object_type: str, scene: Scene) -> list[str]:
@@ -65,7 +64,7 @@ class Bases:
     """The base values of a cell's objects at one collection.
 
     Args:
-        moment: a whole minute; the collection is that of this minute or the last before it that differed.
+        moment: a whole minute; the collection is that of this minute, or the last one before it that is stored.
     """
 
     def __init__(self, scene: Scene, metrics: CellMetrics, collection: Collection, moment: float) -> None:
@@ -154,7 +153,7 @@ class Bases:
         base["GD_IO_ERRS"] = share(values.get(f"{medium}.ERRS", 0), index, count)
         before: MediumColumns | None = None
         if disk.creation_time > self._metrics.begin and self._moment >= disk.creation_time:
-            # Its counters began with it; what the disk did before belongs to a grid disk that is gone.
+            # Its counters began when it was created; earlier I/O of the disk belongs to a grid disk that no longer exists.
             earlier = self._metrics.at(disk.creation_time)
             if earlier.server_epoch == self._collection.server_epoch:
                 before = self._columns("GD", medium, earlier)
@@ -218,7 +217,7 @@ class Bases:
         }
 
     def _port(self, name: str) -> Base:
-        """Return the base of one of two RDMA ports, of its queues or its interface; of the admin network it is quiet."""
+        """Return the base of one of two RDMA ports, or of its queues or interface; the admin network has no traffic."""
         port = name.partition(".")[0]
         index = {**dict.fromkeys(("HCA-1:1", "re0", "ib0"), 0), **dict.fromkeys(("HCA-1:2", "re1", "ib1"), 1)}.get(port)
         if index is None or name.endswith(".5"):
@@ -259,9 +258,9 @@ class Bases:
 
 
 def _sparse(disk: GridDisk, base: Base) -> dict[str, float]:
-    """Return what a sparse grid disk has allocated, and which reads it could not serve with its own data.
+    """Return the allocated space of a sparse grid disk, and the reads that its own data could not serve.
 
-    It allocates what is written to it; of reads, its parent serves a third, and one in fifty is served by both.
+    Writes allocate space; the parent serves a third of the reads, and both together serve one in fifty.
     """
     written = base.get("GD_IO_BY_W_SM", 0) + base.get("GD_IO_BY_W_LG", 0)
     allocated = min(disk.size_bytes / MIB, disk.size_bytes / MIB * _SPARSE_AT_FIRST + written)

@@ -1,4 +1,4 @@
-"""Reads metrics off what a cell has collected: the value of each metric of each object at any minute of its history."""
+"""Computes metrics from a cell's collections: the value of each metric of each object at any minute of its history."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.schema import MetricDefinition
 
 _AMBIENT = frozenset(("CELL", "SERVER", "CELL_FILESYSTEM", "DISKGROUP"))
-"""Object types whose metrics differ from minute to minute although no counter moves."""
+"""Object types whose metrics differ from minute to minute even if no counter changes."""
 
 _SCRUBBED = frozenset(("CELLDISK", "GRIDDISK", "DISK"))
-"""Object types whose metrics differ although no counter moves while hard disks are scrubbed."""
+"""Object types whose metrics differ while hard disks are scrubbed, even if no counter changes."""
 
 _WHOLE_RATES = frozenset(("DB_IO_BY_SEC", "DB_FC_IO_BY_SEC", "DB_FD_IO_BY_SEC"))
 """Rates that old releases print without decimals."""
@@ -36,9 +36,9 @@ class Reading(NamedTuple):
 
 
 def rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
-    """Return values in the form in which they are printed: counts are whole, loads have one decimal.
+    """Return values rounded as they are printed: counts are whole, loads have one decimal.
 
-    That utilisations are whole follows from a published check that reads them as integers; it is not documented.
+    Utilisations are whole because a published check reads them as integers; this is not documented.
     """
     if definition.unit in _WHOLE_UNITS or (definition.unit == "Number" and definition.metric_type == "Cumulative"):
         return list(map(int, numbers))
@@ -50,7 +50,7 @@ def rounded(definition: MetricDefinition, numbers: list[float]) -> list[float]:
 
 
 class MetricReader:
-    """Computes metric values of one cell. Made for one statement: objects must not change while it is used."""
+    """Computes metric values of one cell, for one statement: objects must not change while it is used."""
 
     def __init__(self, scene: Scene, metrics: CellMetrics) -> None:
         self._scene = scene
@@ -63,7 +63,7 @@ class MetricReader:
         self._here: dict[str, tuple[float, Columns]] = {}
 
     def readings(self, moment: float, definitions: Iterable[MetricDefinition]) -> Iterator[Reading]:
-        """Yield the values of metrics at the collection of ``moment``, by object; none for types without objects."""
+        """Yield the values of metrics at the collection of ``moment``, by object; types without objects have none."""
         for definition, objects, numbers in self.table(moment, definitions):
             for object_name, number in zip(objects, numbers, strict=True):
                 yield Reading(definition, object_name, moment, number)
@@ -71,7 +71,7 @@ class MetricReader:
     def table(
         self, moment: float, definitions: Iterable[MetricDefinition]
     ) -> Iterator[tuple[MetricDefinition, list[str], list[float]]]:
-        """Yield each metric with its objects and their values. A list of values that has not changed is the same one."""
+        """Yield each metric with its objects and their values. A list of values that has not changed is the same list object."""
         now, earlier = self._metrics.at(moment), self._metrics.at(moment - MINUTE)
         if self._last is None or self._last[0] is not now or self._last[1] is not earlier:
             self._last = (now, earlier)
@@ -116,7 +116,7 @@ class MetricReader:
     def _columns(
         self, kind: str, objects: list[str], now: Collection, earlier: Collection, moment: float
     ) -> tuple[Columns, Columns]:
-        """Return the base values now and a minute ago; nothing then when their counters have restarted since."""
+        """Return the base values now and a minute ago; the latter are empty if the counters were reset in between."""
         same = {
             "FLASHLOG": now.log_epoch == earlier.log_epoch,
             "FLASHCACHE": now.cache_epoch == earlier.cache_epoch,

@@ -1,8 +1,8 @@
-"""How each metric follows from the counters of its object: a rule for each name, made from the parts of the name.
+"""How each metric is computed from the counters of its object: a rule for each name, derived from the parts of the name.
 
 Rates are the derivatives of cumulative metrics, means the growth of time over the growth of requests, utilisations the
 share of the minute that devices were busy. A rule takes base values at a collection and at the one a minute before, for all
-objects of one type at a time: a history asks for them at thousands of minutes.
+objects of one type together, because a history needs them at thousands of minutes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from exacell.emulator.smart_scans import SESSIONS_HWM, sessions
 Base = Mapping[str, float]
 """The base values of one object."""
 Column = Callable[[str], list[float]]
-"""Returns a base value, by its name, of all objects."""
+"""Returns the base value of a given name for all objects."""
 
 DISKS = "disks"
-"""Name under which a base says over how many devices its busy time spreads; 1 when it does not."""
+"""Name of the base value for the number of devices among which busy time is divided; 1 if it is missing."""
 
 CPUS = "cpus"
-"""Name under which a base says over how many processors the time of smart scans spreads."""
+"""Name of the base value for the number of processors among which the time of smart scans is divided."""
 
 _BUSY_US = MINUTE * 1e6
 _MEANS: Mapping[str, tuple[str, str]] = {
@@ -49,7 +49,7 @@ _BUSY: Mapping[str, tuple[str, bool]] = {
     "OS_IO_UTIL_PCT": ("TM", True),
 }
 _FORMER: Mapping[str, str] = {"FL_IO_W_SKIP_LOG_ON_FLASH": "FL_IO_W_SKIP_LOG_ON_FAST_DEV"}
-"""Metrics that have another name today."""
+"""Earlier names of metrics and their present names."""
 
 _RENAMED_RATES: Mapping[str, str] = {
     "N_HCA_MB_RCV_SEC": "MB_RCVD",
@@ -65,12 +65,12 @@ _RENAMED_RATES: Mapping[str, str] = {
 _SCANS = ("PDB_SCAN_TM", "ELIGIBLE", "PASSED")
 
 LINK_MB_SEC = 4000.0
-"""Megabytes that one port of the RDMA network carries in a second: QDR InfiniBand, 32 Gbit/s of payload."""
+"""Megabytes a second that one port of the RDMA network carries: QDR InfiniBand, 32 Gbit/s of payload."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a metric follows from base values: the names that it takes, and the function of their values.
+    """How a metric is computed from base values: the names that it needs, and the function of their values.
 
     Attributes:
         now: names of base values at the collection.
@@ -80,10 +80,10 @@ class Rule:
     now: tuple[str, ...]
     before: tuple[str, ...]
     function: Callable[..., float] | None
-    """None: the value itself."""
+    """None means the value itself."""
 
     def column(self, now: Column, before: Column) -> list[float]:
-        """Return the metric of all objects, from the columns of their base values."""
+        """Return the metric for all objects, computed from the columns of their base values."""
         if self.function is None:
             return now(self.now[0])
         return list(map(self.function, *map(now, self.now), *map(before, self.before)))
@@ -130,17 +130,17 @@ def efficiency(prevented: float, actual: float) -> float:
 
 
 def _offloaded(scan: float, eligible: float, passed: float, *before: float) -> float:
-    """Return the percentage of a minute's smart scans that was not passed through; 0 without any."""
+    """Return the percentage of a minute's smart scans that was not passed through; 0 without smart scans."""
     scan, eligible, passed = scan - before[0], eligible - before[1], passed - before[2]
     return 100.0 * max(0.0, eligible - passed) / eligible if scan and eligible else 0.0
 
 
 OUTLIERS = ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS")
-"""The counters of which :func:`efficiency` takes values, or growths."""
+"""The counters to whose values, or growths, :func:`efficiency` is applied."""
 
 
 def _of_iorm(name: str) -> Rule | None:
-    """Return the rule of a LOAD or UTIL of IORM; None for its other metrics."""
+    """Return the rule of an IORM metric LOAD or UTIL; None for IORM's other metrics."""
     head, found, tail = name.partition("_IO_")
     if not found or head.partition("_")[0] not in ("DB", "PDB", "CG", "CLU", "CT", "VLT", "VOL"):
         return None
@@ -152,7 +152,7 @@ def _of_iorm(name: str) -> Rule | None:
 
 
 def _mean_of(name: str) -> Rule:
-    """Return the rule of ``…_TM_…_RQ`` or ``…_WT_…_RQ``: growth of that time over growth of its requests."""
+    """Return the rule of ``…_TM_…_RQ`` or ``…_WT_…_RQ``: growth of that time divided by growth of its requests."""
     time = name.removesuffix("_RQ")
     for origin in ("_CLIENT", "_LOG"):
         time = time.removesuffix(origin)
@@ -193,7 +193,7 @@ _ALONE: Mapping[str, Rule] = {
     "PDB_CPU_UTIL_SIO": _busy("PDB_SCAN_TM", percent=True, disks=CPUS),
     "PDB_SIO_OF_PCT": Rule(_SCANS, _SCANS, _offloaded),
 }
-"""Metrics with a rule of their own."""
+"""Metrics with their own rule."""
 
 
 def _of_tables(name: str) -> Rule | None:

@@ -1,4 +1,4 @@
-"""What the metrics of a cell depend on, besides its counters."""
+"""The facts besides its counters on which a cell's metrics depend."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ MEDIA = {DiskType.HARD: HARD, DiskType.FLASH: FLASH, DiskType.CAPACITY: CAPACITY
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What the metrics of one cell depend on, besides its counters.
+    """The facts besides its counters on which one cell's metrics depend.
 
     Attributes:
-        clusters: the databases of each ASM cluster, where there are several; one alone has no name on cells.
+        clusters: the databases of each ASM cluster; empty if there is only one, which has no name on cells.
         hosts: the database nodes.
         pdbs: pluggable databases with their databases: ``SPOT.SALES``.
         vaults: the databases of each vault.
-        kept: the share of the data of databases that has CELL_FLASH_CACHE KEEP; only of those that have any.
-        disk_groups: the disk groups that use the cell's grid disks, each with the power of its rebalance, 0 without one,
-            and since when it has that.
-        rdma: names of the RDMA network's ports, as IBPORT has them on InfiniBand, else of RoCE's interfaces.
+        kept: by database, the share of its data with CELL_FLASH_CACHE KEEP; databases without such data are left out.
+        disk_groups: the disk groups that use the cell's grid disks, each with the power of its rebalance (0 without one) and
+            since when it has that power.
+        rdma: names of the RDMA network's ports: those of IBPORT on InfiniBand, otherwise RoCE's interfaces.
         cpus: logical processors.
         memory_gb: the cell's memory.
-        scrub: what scrubs of its hard disks have read.
+        scrub: the reads by scrubs of its hard disks.
         whole_rates: megabytes a second of databases are printed without decimals.
-        memory: what the cache in memory is called where there is one, ``PMEM`` or ``XRMEM``; else empty.
+        memory: the name of the cache in memory, ``PMEM`` or ``XRMEM``; empty if there is none.
     """
 
     cell: Cell
@@ -91,19 +91,19 @@ class Scene:
 
     @cached_property
     def disks(self) -> dict[str, list[str]]:
-        """Names of the cell disks of each medium."""
+        """Return the names of the cell disks of each medium."""
         disks = sorted(self.cell.cell_disks.items())
         return {medium: [name for name, disk in disks if disk.disk_type is kind] for kind, medium in MEDIA.items()}
 
     @cached_property
     def by_device(self) -> dict[str, str]:
-        """Cell disks by the names of their block devices."""
+        """Return the cell disks by the names of their block devices."""
         disks = (disk for disk in self.cell.cell_disks.values() if disk.disk_type is not DiskType.PMEM)
         return {disk.device_name.removeprefix("/dev/"): disk.name for disk in disks}
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Names of the two RDMA ports as their metrics have them."""
+        """Return the names of the two RDMA ports as their metrics have them."""
         return IB_PORTS if self.infiniband else ROCE_PORTS
 
 

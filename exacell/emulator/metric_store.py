@@ -1,9 +1,9 @@
-"""What the cells of a rack have collected, in SQLite: a week of it for many cells would fill the memory.
+"""The collections of a rack's cells, stored in SQLite: a week of many cells would fill the memory.
 
-A row holds one collection of one cell: when, how often counters had started anew, and the numbers in the order of a list
-of names, which most collections share. The numbers are JSON, so that whole numbers stay whole, compressed.
+A row holds one collection of one cell: its time, how often counters had been reset, and the numbers in the order of a list of
+names, which most collections share. The numbers are JSON, so that whole numbers stay whole, compressed.
 
-A rack that is served keeps them in a file of its own; any other has a database that is gone with it.
+A rack that is served stores them in a file; any other has a database in memory.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ CREATE TABLE IF NOT EXISTS collection (
 CREATE INDEX IF NOT EXISTS epochs ON collection (cell, cache, log, server, moment);
 """
 _RULES = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = NORMAL;"
-"""Nobody else has the file while its rack runs, so that storing never waits; after a crash of the system it is whole."""
+"""No other process opens the file while its rack runs, so that storing never waits; a crash of the system leaves it valid."""
 _FIELDS = "moment, names, numbers, cache, log, server"
 _REMEMBERED = 64
-"""Collections of a cell that are remembered: a reading looks at a minute, the one before, and an hour ago."""
+"""Collections of a cell that are kept in memory: a reading needs a minute, the one before, and an hour ago."""
 _FAST = 1
-"""zlib's level: the numbers of an X2 cell under load take 0.7 KB instead of 1.5, and 0.05 ms."""
+"""zlib's compression level: the numbers of an X2 cell under load take 0.7 KB instead of 1.5, and 0.05 ms."""
 
 
 class MetricStore:
     """The collections of all cells of a rack.
 
     Args:
-        path: of its file, which is made if it is not there; empty for a database that ends with this object.
+        path: of its file, which is created if it is missing; empty for a database in memory.
 
     Raises:
-        EmulatorError: the file is damaged, or somebody else has it open.
+        EmulatorError: the file is damaged, or another process has it open.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -62,10 +62,10 @@ class MetricStore:
         return Collections(self, cell)
 
     def commit(self) -> None:
-        """Write what was collected to the file.
+        """Write the collections to the file.
 
         Raises:
-            EmulatorError: that is not possible.
+            EmulatorError: the file can't be written.
         """
         try:
             self._database.commit()
@@ -73,12 +73,12 @@ class MetricStore:
             raise self._unusable(error) from error
 
     def close(self) -> None:
-        """Write what was collected, and close the file."""
+        """Write the collections to the file, and close it."""
         self.commit()
         self._database.close()
 
     def rows(self, query: str, *values: object) -> list[tuple[float, int, bytes, int, int, int]]:
-        """Return what a query for the fields of collections, or a part of them, finds.
+        """Return the rows that a query finds, all or a part of a collection's fields.
 
         Raises:
             EmulatorError: the file can't be read.
@@ -89,7 +89,7 @@ class MetricStore:
             raise self._unusable(error) from error
 
     def change(self, statement: str, *values: object) -> int:
-        """Carry out a statement and return how many rows it has changed.
+        """Carry out a statement and return the number of changed rows.
 
         Raises:
             EmulatorError: the file can't be written.
@@ -100,7 +100,7 @@ class MetricStore:
             raise self._unusable(error) from error
 
     def packed(self, collection: Collection) -> tuple[int, bytes]:
-        """Return the number of a collection's list of names, and its numbers as they are stored."""
+        """Return the number of a collection's list of names, and its numbers in their stored form."""
         names = tuple(collection.values)
         number = self._ids.get(names)
         if number is None:
@@ -110,7 +110,7 @@ class MetricStore:
         return number, zlib.compress(json.dumps(list(collection.values.values())).encode("ascii"), _FAST)
 
     def unpacked(self, row: tuple[float, int, bytes, int, int, int]) -> Collection:
-        """Return the collection that a row holds.
+        """Return the collection in a row.
 
         Raises:
             EmulatorError: the row is damaged.
@@ -133,7 +133,7 @@ class MetricStore:
 
 
 class Collections:
-    """The collections of one cell, by time. The last one is held in memory."""
+    """The collections of one cell, by time. The last one is also in memory."""
 
     def __init__(self, store: MetricStore, cell: str) -> None:
         self._store, self._cell = store, cell
@@ -147,7 +147,7 @@ class Collections:
 
     @property
     def kept(self) -> bool:
-        """Whether they stay when the rack's process ends."""
+        """Return whether they are kept after the rack's process ends."""
         return self._store.kept
 
     def __len__(self) -> int:
@@ -160,11 +160,11 @@ class Collections:
 
     @property
     def begin(self) -> float:
-        """The time of the first collection; infinity when there is none."""
+        """Return the time of the first collection; infinity if there is none."""
         return float("inf") if self._first is None else self._first
 
     def put(self, collection: Collection) -> None:
-        """Add a collection behind all others, or in the place of the last one, if that is of the same moment."""
+        """Add a collection at the end; it replaces the last one if that is of the same moment."""
         self._store.change(
             "INSERT OR REPLACE INTO collection (cell, moment, cache, log, server, names, numbers)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -177,7 +177,10 @@ class Collections:
             self._first = collection.moment
 
     def at(self, moment: float) -> Collection | None:
-        """Return the collection of a moment or the last one before it. The same one is the same object, for a while."""
+        """Return the collection of a moment, or the last one before it; None if there is none.
+
+        Repeated calls return the same object while it is kept in memory.
+        """
         if self.last is None or moment < self.begin:
             return None
         if moment >= self.last.moment:
@@ -196,16 +199,16 @@ class Collections:
         return known
 
     def since(self, server_epoch: int) -> float | None:
-        """Return the time of the first collection at which counters had started anew so often; None when none has."""
+        """Return the time of the first collection after so many resets of the server's counters; None if there is none."""
         return self._moment("SELECT MIN(moment) FROM collection WHERE cell = ? AND server >= ?", server_epoch)
 
     def turns(self) -> list[float]:
-        """Return the times of the first collections after counters had started anew."""
+        """Return the times of the first collections after each reset of counters."""
         query = "SELECT MIN(moment) FROM collection WHERE cell = ? GROUP BY cache, log, server ORDER BY 1"
         return [row[0] for row in self._store.rows(query, self._cell)][1:]
 
     def forget_before(self, moment: float) -> None:
-        """Forget all collections before the one that tells of ``moment``."""
+        """Delete all collections before the one that is valid at ``moment``."""
         if self.begin < moment:
             where = "SELECT MAX(moment) FROM collection WHERE cell = ? AND moment <= ?"
             query = f"DELETE FROM collection WHERE cell = ? AND moment < ({where})"
@@ -213,7 +216,7 @@ class Collections:
                 self._first = self._moment("SELECT MIN(moment) FROM collection WHERE cell = ?")
 
     def forget_after(self, moment: float) -> None:
-        """Forget all collections after ``moment``: they are of a life of the rack that was not stored to its end."""
+        """Delete all collections after ``moment``: they are of an earlier run of the rack that was not stored to its end."""
         self._store.change("DELETE FROM collection WHERE cell = ? AND moment > ?", self._cell, moment)
         self._look()
 

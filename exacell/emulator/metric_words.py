@@ -1,8 +1,8 @@
 """Descriptions of metrics in our own words, made from the parts of their names.
 
 ``DB_FD_IO_RQ_SM_SEC`` is read as database, flash disks, requests, small, a second. The sentences are in
-``data/metric_words.tsv``, what the parts of a name stand for in them in ``data/metric_parts.tsv``.
-Source of the meanings: reference cellcli.md 4.
+``data/metric_words.tsv``, the meanings of the parts of a name in ``data/metric_parts.tsv``. Source of the meanings: reference
+cellcli.md 4.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _sentences() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _parts() -> Mapping[str, Mapping[str, str]]:
-    """Return what letters stand for, by part of a name."""
+    """Return the meaning of letters, by part of a name."""
     parts: dict[str, dict[str, str]] = {}
     for part, *pair in rows_of("metric_parts.tsv", "emulator"):
         letters, text = ("" if field == "-" else field for field in pair)
@@ -34,7 +34,7 @@ def _parts() -> Mapping[str, Mapping[str, str]]:
 
 
 def description(definition: MetricDefinition) -> str:
-    """Return what a metric measures and in which unit, in one phrase.
+    """Return a phrase that says what a metric measures, and in which unit.
 
     Raises:
         EmulatorError: no sentence fits the metric's name.
@@ -49,5 +49,5 @@ def description(definition: MetricDefinition) -> str:
         if words is not None and None not in words.values():
             amount = _AMOUNTS.get(definition.unit.partition("/")[0], "Bytes")
             phrase = sentence.format(amount="{amount}", **words).format(amount=amount)
-            return " ".join(phrase.split()) + per  # A part that stands for nothing leaves a blank too many.
+            return " ".join(phrase.split()) + per  # A part without a meaning leaves one blank too many.
     raise EmulatorError(f"no sentence of metric_words.tsv describes the metric {definition.name}")

@@ -1,9 +1,8 @@
-"""What the Management Server of a cell has collected: counters, gauges, and their history.
+"""The collections of a cell's Management Server: counters, gauges, and their history.
 
-Collections happen on whole minutes. Only those that differ from the one before are kept; between two kept ones nothing
-moved, so the values at any earlier minute follow from what is kept. Where they are kept is
-:mod:`exacell.emulator.metric_store`'s business; what came before the first one, while nobody watched this rack, is
-:mod:`exacell.emulator.past`'s.
+Collections happen on whole minutes. Only those that differ from the one before are stored; between two stored ones nothing
+changed, so the values at any earlier minute are known. :mod:`exacell.emulator.metric_store` stores them;
+:mod:`exacell.emulator.past` makes up the time before the first one, when nobody watched this rack.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from exacell.emulator.models import Cell
 from exacell.emulator.past import before
 
 _KEPT_PAST = 64
-"""Generated collections that are remembered: enough for a reading, which looks at a minute, the one before, an hour ago."""
+"""Generated collections that are kept in memory: enough for a reading, which needs a minute, the one before, an hour ago."""
 
 HISTORY_S = 7 * 86400.0
 """Rack seconds of history, metricHistoryDays' default. Source: Oracle SAGUG, describe-cell."""
 
 
 BUSY_S = "H.BUSY_S"
-"""Counter of the seconds that other I/O than scrubbing has taken of each hard disk's time. It never starts anew."""
+"""Counter of the seconds that I/O other than scrubbing has taken of each hard disk's time. It is never reset."""
 
 
 @dataclass(kw_only=True)
 class CellMetrics:
-    """Counters of one cell and what was collected of them.
+    """Counters of one cell, and its collections.
 
     Attributes:
         counters: FC_*, FL_* and SIO_* as CELLSRV counts them now, and what :mod:`exacell.emulator.device_io` counts.
-        cache_epoch, log_epoch, server_epoch: how often the FC_*, the FL_* and all other counters have started anew.
-        frozen_at: rack time of the last collection while CELLSRV is down or has not been collected since; else None.
+        cache_epoch, log_epoch, server_epoch: how often the FC_*, the FL_* and all other counters have been reset.
+        frozen_at: rack time of the last collection, while CELLSRV is down or nothing was collected since; else None.
         past: the key from which collections before the first one are generated; empty when there are none.
     """
 
@@ -51,7 +50,7 @@ class CellMetrics:
     _before: dict[float, Collection] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def restart_cache_counters(self) -> None:
-        """Start the FC_* counters anew."""
+        """Reset the FC_* counters."""
         self.counters = {name: value for name, value in self.counters.items() if not name.startswith("FC_")}
         self.cache_epoch += 1
 
@@ -60,28 +59,28 @@ class CellMetrics:
         add(self.counters, **amounts)
 
     def restart_log_counters(self) -> None:
-        """Start the FL_* counters anew."""
+        """Reset the FL_* counters."""
         self.counters = {name: value for name, value in self.counters.items() if not name.startswith("FL_")}
         self.log_epoch += 1
 
     def restart_server_counters(self) -> None:
-        """Start all counters anew, as a start of CELLSRV does."""
+        """Reset all counters, as a start of CELLSRV does."""
         self.counters = {name: self.counters[name] for name in (BUSY_S,) if name in self.counters}
         self.cache_epoch += 1
         self.log_epoch += 1
         self.server_epoch += 1
 
     def epochs(self) -> tuple[int, int, int]:
-        """Return how often each kind of counter has started anew."""
+        """Return how often each kind of counter has been reset."""
         return self.cache_epoch, self.log_epoch, self.server_epoch
 
     def last_values(self) -> Mapping[str, float]:
-        """Return the counters at the last collection, none when CELLSRV has been started since."""
+        """Return the counters at the last collection; empty if CELLSRV has been started since."""
         last = self.collections.last
         return last.values if last is not None and last.server_epoch == self.server_epoch else {}
 
     def collect(self, cell: Cell, moment: float) -> None:
-        """Record the cell as it is at ``moment``, a whole minute; kept only if it differs from the last record."""
+        """Collect the cell's values at ``moment``, a whole minute; they are stored only if they differ from the last ones."""
         values = {**self.counters, **gauges(cell)}
         fresh = Collection(moment, values, *self.epochs())
         last = self.collections.last
@@ -92,11 +91,11 @@ class CellMetrics:
 
     @property
     def begin(self) -> float:
-        """Rack time of the first collection that was really made, of those that are kept."""
+        """Return the rack time of the first stored collection."""
         return self.collections.begin
 
     def counting_since(self, moment: float, started: float) -> float:
-        """Return since when the counters that were collected at ``moment`` had counted, other than FC_* and FL_*.
+        """Return since when the counters other than FC_* and FL_*, as collected at ``moment``, had been counting.
 
         Args:
             started: when CELLSRV was started last.
@@ -108,7 +107,7 @@ class CellMetrics:
         return moment if since is None else since
 
     def at(self, moment: float) -> Collection:
-        """Return what was collected at ``moment`` or last before; before the first collection what the past was."""
+        """Return the collection of ``moment`` or the last one before it; before the first one, a generated one of the past."""
         known = self.collections.at(moment)
         if known is not None:
             return known
@@ -123,7 +122,7 @@ class CellMetrics:
         return found
 
     def to_state(self) -> dict[str, Any]:
-        """Return this as JSON-able data; with the collections, unless they have a file of their own."""
+        """Return this as JSON-able data; with the collections, unless they are stored in a file."""
         state: dict[str, Any] = {
             "counters": dict(self.counters),
             "cache_epoch": self.cache_epoch,
@@ -141,7 +140,7 @@ class CellMetrics:
         """Return the object that :meth:`to_state` stored.
 
         Args:
-            collections: those of the cell that have a file of their own; those that the state holds take their place.
+            collections: the cell's collections in a file; collections in the state replace them.
             moment: rack time at which the state was stored.
         """
         stored = state.get("collections")
@@ -152,7 +151,7 @@ class CellMetrics:
 
 
 def gauges(cell: Cell) -> dict[str, float]:
-    """Return the instantaneous values of a cell's cache and log, and of its disks behind a ``|``."""
+    """Return the present values of a cell's cache and log, and of its disks by ``metric|disk``."""
     values: dict[str, float] = {}
     cache = cell.flash_cache
     if cache is not None:
@@ -191,7 +190,7 @@ def cached_grid_disks(cell: Cell) -> list[str]:
 
 
 def dirty_by_grid_disk(cell: Cell) -> dict[str, int]:
-    """Return how the dirty bytes of the cache spread over grid disks; the sum is exact."""
+    """Return how the cache's dirty bytes are divided among grid disks; the sum is exact."""
     names = cached_grid_disks(cell)
     if cell.flash_cache is None or not names:
         return {}

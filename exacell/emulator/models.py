@@ -12,7 +12,7 @@ from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, Phys
 from exacell.emulator.iorm_models import IormPlan
 
 Record = dict[str, Any]
-"""Attributes of an object that only CellCLI keeps; JSON-able."""
+"""Attributes of an object that only CellCLI uses; JSON-able."""
 
 RUNNING, STOPPED, DISABLED = "running", "stopped", "disabled"
 
@@ -25,11 +25,11 @@ EXASCALE_STATUS = {
     "sysEdsStatus": "SYSEDS",
     "usrEdsStatus": "USREDS",
 }
-"""Attributes of CELL that show Exascale's services, and the services."""
+"""Attributes of CELL that show Exascale's services, with the services."""
 
 
 FIRST_OFFSET = 2 * ALLOCATION_UNIT
-"""Where the first grid disk of a cell disk begins. Source: published LIST GRIDDISK DETAIL of 11.2, offset 32M."""
+"""Offset of the first grid disk on a cell disk. Source: published LIST GRIDDISK DETAIL of 11.2, offset 32M."""
 
 
 @dataclass(kw_only=True)
@@ -43,19 +43,19 @@ class Cell:
         settings: attributes of CELL that were altered, by name.
         full_disks: cell disks whose free space an injected fault has taken away.
         unguarded: True switches off the refusal to drop a write-back cache that is not flushed.
-        redo_stays_on_flash: True while the disks fail writes of redo, which then only the flash log holds.
+        redo_stays_on_flash: True while the disks fail redo writes, so that only the flash log holds the redo.
         lossy_network: True while the RDMA network loses packets.
-        lost_dirty_bytes: dirty data that was thrown away by drops; a careful client leaves it at 0.
-        created: number of objects created so far, from which new ids are made.
+        lost_dirty_bytes: bytes of dirty data that drops have lost; with a careful client it stays 0.
+        created: number of objects created so far; new ids are derived from it.
         metric_settings: what ALTER METRICDEFINITION has set, by ``METRIC|attribute``.
         alert_sequences: number of alerts begun so far; ``open_alerts``: sequences that are not clear, by threshold and
             object.
         port_resets: counters of InfiniBand ports when they were reset, by port and counter.
         records: keys, roles, users, quarantines and diagnostic packages, by object type and name.
-        quarantines_made: number of quarantines so far, of which the last is the newest one's name.
-        scrub_schedules: by which hard disks were scrubbed, in order, after the one that every cell begins with.
-        bad_sectors: offsets that can't be read, and since when, by cell disk; those that a scrub has mended as well.
-        offload_settings, update_settings: what was set of offload groups, by ``GROUP|attribute``, and of updates.
+        quarantines_made: number of quarantines so far, which is also the newest one's name.
+        scrub_schedules: the schedules of scrubbing in order, after the one that every cell begins with.
+        bad_sectors: unreadable offsets, and since when, by cell disk; also those that a scrub has repaired.
+        offload_settings, update_settings: settings of offload groups, by ``GROUP|attribute``, and of updates.
     """
 
     host: str
@@ -100,40 +100,40 @@ class Cell:
 
     @property
     def pmem_write_back(self) -> bool:
-        """Whether the cache on persistent memory is in write-back mode."""
+        """Return whether the cache on persistent memory is in write-back mode."""
         return self.pmem_mode.lower() == "writeback"
 
     @property
     def pmem_dirty(self) -> int:
-        """Bytes that only the cache on persistent memory holds, and that are still to come down to the flash cache."""
+        """Return the bytes that only the cache on persistent memory holds and that must still move to the flash cache."""
         return self.pmem_cache.dirty_bytes if self.pmem_cache is not None and self.pmem_write_back else 0
 
     @property
     def caches(self) -> tuple[FlashCache, ...]:
-        """The caches that lie on cell disks."""
+        """Return the caches on cell disks."""
         return tuple(cache for cache in (self.flash_cache, self.pmem_cache) if cache is not None)
 
     @property
     def logs(self) -> tuple[FlashLog, ...]:
-        """The logs that lie on cell disks."""
+        """Return the logs on cell disks."""
         return tuple(log for log in (self.flash_log, self.pmem_log) if log is not None)
 
     def member(self, cell_disk: str) -> CacheMember | None:
-        """Return the part of a cache that lies on a cell disk, None when there is none."""
+        """Return the part of a cache on a cell disk; None if there is none."""
         return next((cache.members[cell_disk] for cache in self.caches if cell_disk in cache.members), None)
 
     @property
     def write_back(self) -> bool:
-        """Whether the flash cache is in write-back mode."""
+        """Return whether the flash cache is in write-back mode."""
         return self.mode.lower() == "writeback"
 
     @property
     def cellsrv_up(self) -> bool:
-        """Whether CELLSRV runs."""
+        """Return whether CELLSRV runs."""
         return self.services["CELLSRV"] == RUNNING
 
     def flash_disks(self) -> list[CellDisk]:
-        """Return the cell disks on which flash cache and flash log may lie, by name: not capacity-optimized flash."""
+        """Return the cell disks that may hold flash cache and flash log, by name; capacity-optimized flash is left out."""
         return [disk for _name, disk in sorted(self.cell_disks.items()) if disk.disk_type is DiskType.FLASH]
 
     def hard_disks(self) -> list[CellDisk]:
@@ -151,9 +151,9 @@ class Cell:
         return sorted(found, key=lambda disk: disk.offset)
 
     def free_space(self, cell_disk: str) -> int:
-        """Return the bytes of one cell disk that nothing uses.
+        """Return the unused bytes of one cell disk.
 
-        Hard disks keep as much for themselves as flash: an X2's 528.734375G with grid disks of 423G and 105.6875G.
+        Hard disks reserve as much as flash: an X2's 528.734375G with grid disks of 423G and 105.6875G.
         """
         disk = self.cell_disks[cell_disk]
         if cell_disk in self.full_disks:
@@ -164,6 +164,6 @@ class Cell:
         return disk.size_bytes - taken
 
     def next_offset(self, cell_disk: str) -> int:
-        """Return the offset at which the next grid disk of a cell disk begins: 32M, or behind the last one."""
+        """Return the offset at which the next grid disk of a cell disk begins: 32M, or the end of the last one."""
         last = self.grid_disks_on(cell_disk)
         return last[-1].offset + last[-1].size_bytes if last else FIRST_OFFSET

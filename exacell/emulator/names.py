@@ -1,4 +1,4 @@
-"""Names on the emulated hosts: where Oracle's software is installed, and host names folded as cell sets are written."""
+"""Names on the emulated hosts: the directories of Oracle's software, and host names in the notation of cell sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DATABASE_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"
 """ORACLE_HOME of the databases there."""
 
 _NODES_FROM, _NODES_LEFT_OUT = 100, 70
-"""The addresses behind 100 are those of database nodes, of which there are at most 64: cells leave 70 addresses out."""
+"""Database nodes have the addresses from 100 on. There are at most 64 nodes; cells skip 70 addresses."""
 
 
 def cell_address(number: int) -> str:
@@ -29,9 +29,9 @@ def node_address(number: int) -> str:
 
 
 def fold(names: Sequence[str]) -> str:
-    """Return names as the cell set notation has them: ``exa1cel[01-03],exa1cel07``.
+    """Return names in cell set notation: ``exa1cel[01-03],exa1cel07``.
 
-    Consecutive numbers of one width behind one prefix become a range; everything else stays as it is.
+    Consecutive numbers of one width after one prefix become a range; everything else stays as it is.
     """
     parts: list[str] = []
     numbered = [

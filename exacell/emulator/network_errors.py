@@ -1,7 +1,7 @@
-"""What goes wrong on a cell's RDMA network while a fault makes it lose packets: drops, what is sent again, and who waits.
+"""Errors on a cell's RDMA network while a fault makes it lose packets: drops, retransmissions, and waits.
 
-Nothing is lost on a network that is well. Counters are of the cell; ports and hosts have equal parts of them.
-Source: names of metrics and of LIST IBPORT's attributes, reference cellcli.md 3.3 and 4.3. How much there is of each is ours.
+A network without such a fault loses nothing. Counters are of the cell; ports and hosts have equal shares of them.
+Source: names of metrics and of LIST IBPORT's attributes, reference cellcli.md 3.3 and 4.3. The amounts are made up.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from exacell.core.units import KIB
 from exacell.emulator.device_io import RECEIVED, SENT, Counters, share
 
 LOST_KB, LOST = "NET.LOST_KB", "NET.LOST"
-"""Counters of the KB that were lost on their way, and of the packets that they made up."""
+"""Counters of the lost KB, and of the packets that they made up."""
 
 _LOST_SHARE = 0.002
 _PACKET_KB = 4
@@ -46,11 +46,11 @@ _OF_SERVER: Mapping[str, float] = {
     "EXW_RDS_IB_MR_1M_POOL_DEPLETED": 0.002,
     "EXW_RDS_IB_RDMA_MR_8K_POOL_DEPLETED": 0.02,
 }
-"""How much of each there is for a lost packet; of hosts, for what else."""
+"""The amount of each for one lost packet; for hosts, for the errors named."""
 
 
 def lose(counters: Counters, before: Mapping[str, float]) -> None:
-    """Count what has been lost of what went over the network since the last collection.
+    """Count the packets lost in the network traffic since the last collection.
 
     Args:
         before: the counters at the last collection.

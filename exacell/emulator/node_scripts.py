@@ -1,8 +1,8 @@
-"""What shells on emulated database nodes find besides the programs: ``ps`` that shows the node's services and instances,
+"""Scripts for shells on emulated database nodes besides the programs: ``ps`` with the node's services and instances,
 orabase, oraenv.
 
-Scripts find out by the processes which instances run on a node, ``asm_pmon_+ASM1``, and set their environment by oraenv
-(source: reference asm.md section 1). Every other call of ``ps`` goes to the machine's own.
+Scripts find the running instances of a node by their processes, ``asm_pmon_+ASM1``, and set their environment by oraenv
+(source: reference asm.md section 1). Every other call of ``ps`` goes to this machine's own.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SERVICES = (
     ("root", f"{GRID_HOME}/bin/crsd.bin reboot"),
     ("grid", f"{GRID_HOME}/bin/tnslsnr LISTENER -no_crs_notify -inherit"),
 )
-"""Who runs what on a database node beside its instances. Source: published ps of nodes with Grid Infrastructure."""
+"""Logins and their processes on a database node besides its instances. Source: published ps of nodes with Grid Infrastructure."""
 
 
 def _services() -> str:

@@ -1,7 +1,7 @@
-"""The objects of a cell as LIST sees them: one row of attribute values for each.
+"""The rows of LIST for the objects of a cell: one row of attribute values for each.
 
-A row has an attribute only when a real cell would print its label in DETAIL; what is missing is an empty column in
-ATTRIBUTES. Which attributes a release has is the schema's business. Source: reference cellcli.md 3.3.
+A row has an attribute only when a real cell would print its label in DETAIL; an attribute that it lacks is an empty column in
+ATTRIBUTES. The schema knows which attributes a release has. Source: reference cellcli.md 3.3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from exacell.emulator.values import Row
 
 
 def cell_rows(place: Place) -> list[Row]:
-    """Return the one row of LIST CELL; none after DROP CELL."""
+    """Return the one row of LIST CELL; empty after DROP CELL."""
     rack, cell = place.rack, place.cell
     if "CELL" in cell.records:
         return []
@@ -80,7 +80,7 @@ def cell_rows(place: Place) -> list[Row]:
 
 
 def nothing(place: Place) -> list[Row]:
-    """Return no rows: a cell without diagnostic packages."""
+    """Return an empty list: the cell has no objects of this type."""
     return []
 
 
@@ -107,4 +107,4 @@ ROWS: Mapping[str, Callable[[Place], list[Row]]] = {
     "XRMEMCACHECONTENT": memory_content_rows,
     "XRMEMLOG": pmem_log_rows,
 }
-"""Object types that LIST answers from here; :mod:`exacell.emulator.statements.listing` has the others."""
+"""Object types that LIST answers with functions of this module; :mod:`exacell.emulator.statements.listing` has the others."""

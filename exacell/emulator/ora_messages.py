@@ -1,8 +1,8 @@
-"""The texts of the emulated database nodes: ORA- and SP2- codes, in one table that says what is known.
+"""The texts of the emulated database nodes: ORA- and SP2- codes, in one table.
 
 The codes and what they mean are Oracle's (source: reference asm.md, section 8, and the SQL*Plus rules of its section
-1). The sentences are short renderings of our own, because programs read the codes: nothing may depend on the words.
-Which codes come together, and in which order, is stated where they are raised.
+1). The sentences are our own short versions: programs must read the codes and not depend on the words. The functions that raise
+them decide which codes come together, and in which order.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class OraLine:
 
 
 def ora(code: int, *values: object) -> OraLine:
-    """Return the line for ``code`` with its blanks filled in order.
+    """Return the line for ``code`` with its placeholders filled in order.
 
     Raises:
         KeyError: the code is not in the table.
@@ -265,16 +265,16 @@ def ora(code: int, *values: object) -> OraLine:
 
 
 def sp2(code: int, *values: object) -> str:
-    """Return a message of SQL*Plus itself, ``SP2-0158: …``; it sets no exit status and no WHENEVER reacts to it."""
+    """Return a message of SQL*Plus itself, ``SP2-0158: …``; it sets no exit status and does not trigger WHENEVER."""
     return f"SP2-{code:04d}: {SP2_TEXTS[code].format(*values)}"
 
 
 class OraError(Exception):
-    """A statement that Oracle refuses: the error stack, outermost line first.
+    """Oracle refuses a statement: the error stack, outermost line first.
 
     Attributes:
         stack: at least one line.
-        at: offset into the statement where SQL*Plus puts its ``*``.
+        at: offset in the statement at which SQL*Plus prints its ``*``.
     """
 
     def __init__(self, *stack: OraLine, at: int = 0) -> None:
@@ -286,5 +286,5 @@ class OraError(Exception):
 
     @property
     def code(self) -> int:
-        """The outermost code: what SQL.SQLCODE holds and what EXIT SQL.SQLCODE returns modulo 256."""
+        """Return the outermost code: the value of SQL.SQLCODE; EXIT SQL.SQLCODE returns it modulo 256."""
         return self.stack[0].code

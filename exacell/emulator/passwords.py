@@ -19,13 +19,13 @@ _SNMP_USER = "snmpuser."
 
 
 def typed(statement: Statement, ask: Callable[[str], Question]) -> Generator[Event, str | None, Statement]:
-    """Return a statement with the passwords that whoever runs it types; one that needs none as it is.
+    """Ask for the passwords that a statement gives as ``*``, and return it with them; other statements are returned unchanged.
 
     Args:
-        ask: shows a prompt and returns the line that is typed, None at the end of input.
+        ask: shows a prompt and returns the typed line; None at the end of input.
 
     Raises:
-        CellError: nobody answers, or the two answers differ.
+        CellError: the input has ended, or the two answers differ.
     """
     match statement:
         case AdminStatement(object_name="USER", values={"password": "*"}):

@@ -1,7 +1,7 @@
-"""What a cell collected before its rack was made: a week of ordinary days, generated when somebody looks.
+"""A cell's collections from before its rack was made: a week of ordinary days, generated when they are read.
 
-Counters grew to what they are at the first real collection along one curve that rises all the time, faster by day than
-by night; the space in the cache breathed with it. The same rack always has the same past.
+Counters grow along one curve to their values at the first real collection; the curve always rises, faster by day than by night.
+The used space in the cache follows it. The same rack always has the same past.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ SPAN = 12 * DAY
 """Seconds over which the counters grew: since CELLSRV started on a new rack's cells."""
 
 _SWING = 0.7
-"""How much busier than the average the busiest minute of the day is, as a share."""
+"""How much busier the busiest minute of the day is than the average, as a share."""
 _JITTER_S = 8.0
-"""Seconds of activity that a minute may be ahead or behind: less than half of the quietest minute's, so time never
-runs backwards."""
+"""Seconds of activity by which a minute may be early or late: less than half of the quietest minute's activity, so that counters
+never decrease.
+"""
 
 _SUMS = {
     "FL_IO_W": ("FL_DISK_FIRST", "FL_FLASH_FIRST"),
@@ -37,7 +38,7 @@ _SUMS = {
     ),
     "FC_IO_RQ_W": ("FC_IO_RQ_W_FIRST", "FC_IO_RQ_W_OVERWRITE"),
 }
-"""Counters that are sums of others, so that rounding does not part them."""
+"""Counters that are sums of others; they are computed as sums, so that rounding makes no difference."""
 
 _DIRTY = ("FC_BY_DIRTY", "FC_BY_SYNCED", "FC_BY_ALLOCATED_DIRTY", "CD_BY_FC_DIRTY|", "GD_BY_FC_DIRTY|")
 _SPACE = ("FC_BY_", "CD_BY_FC_", "GD_BY_FC_", "PC_BY_", "XRM_BY_")
@@ -48,7 +49,7 @@ def _noise(key: str) -> float:
 
 
 def _activity(key: str, moment: float) -> float:
-    """Return the activity up to a moment, in seconds of average activity; its derivative is never below 0."""
+    """Return the activity up to a moment, in seconds of average activity; it never decreases with time."""
     phase = 2 * math.pi * (moment / DAY - 0.35)
     return (
         moment + _SWING * DAY / (2 * math.pi) * math.sin(phase) + _JITTER_S * _noise(f"{key}|{int(moment // MINUTE)}")
@@ -57,23 +58,23 @@ def _activity(key: str, moment: float) -> float:
 
 @lru_cache(maxsize=1024)
 def _span(key: str, end: float) -> tuple[float, float]:
-    """Return the activity at which the counters began, and that at which they had their final values."""
+    """Return the activity at which the counters began, and that at which they reached their final values."""
     return _activity(key, end - SPAN), _activity(key, end)
 
 
 def grown(key: str, moment: float, end: float) -> float:
-    """Return which share of the counters' final values they had at ``moment``: 1 at ``end``, 0 before they began."""
+    """Return the share of the counters' final values that was reached at ``moment``: 1 at ``end``, 0 before they began."""
     low, high = _span(key, end)
     return min(1.0, max(0.0, (_activity(key, moment) - low) / (high - low)))
 
 
 def growth_before(moment: float, key: str) -> float:
-    """Return the activity of the minute before ``moment``: how busy the past was."""
+    """Return the activity of the minute before ``moment``, in seconds of average activity."""
     return _activity(key, moment) - _activity(key, moment - MINUTE)
 
 
 class _PastValues(Mapping[str, float]):
-    """What was collected at one minute of the past, computed name by name when it is asked for."""
+    """The values of one minute of the past, each computed when it is asked for."""
 
     def __init__(self, first: Mapping[str, float], moment: float, end: float, key: str) -> None:
         self._first = first
@@ -106,7 +107,7 @@ class _PastValues(Mapping[str, float]):
 
 
 def before(first: Collection, moment: float, key: str) -> Collection:
-    """Return what was collected at a whole minute before the first real collection.
+    """Return the generated collection of a whole minute before the first real collection.
 
     Args:
         key: names the rack and the cell.

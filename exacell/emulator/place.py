@@ -1,4 +1,4 @@
-"""Where a statement runs."""
+"""The cell on which a statement runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exacell.emulator.rack import Rack
 
 @dataclass(frozen=True)
 class Place:
-    """Where a statement runs: a cell of a rack; ``remote`` when ExaCLI brings it."""
+    """The cell of a rack on which a statement runs; ``remote`` if it comes through ExaCLI."""
 
     rack: Rack
     cell: Cell

@@ -1,11 +1,11 @@
-"""Programs that switch an emulated host off or start it anew, and those that ask for its services.
+"""The programs that switch an emulated host off, restart it, or control its services.
 
-shutdown, reboot, poweroff, halt, init and systemctl act on the emulated host: it goes down a moment later, with all that runs
-on it and every connection to it, and comes up after a reboot when it has booted, on the rack's clock. To be down is a
-fault that the host has (:mod:`exacell.emulator.faults`, power-off): it outlives the rack's process, and clearing it switches
-the host on. A cell that comes up has started its services: counters begin anew, no flush is in force, what was in memory is gone.
+shutdown, reboot, poweroff, halt, init and systemctl act on the emulated host: it goes down a moment later with all its processes
+and connections; after a reboot it comes up when the boot time has passed on the rack's clock. A host that is down has the fault
+power-off (:mod:`exacell.emulator.faults`): the fault stays if the rack's process ends, and clearing it switches the host on. A
+cell that comes up has started its services: counters are reset, no flush is in force, and data in memory is lost.
 
-Source: shutdown(8), reboot(8), halt(8), init(8), systemctl(1); Oracle DBMMN, "service celld". How long a boot takes is ours.
+Source: shutdown(8), reboot(8), halt(8), init(8), systemctl(1); Oracle DBMMN, "service celld". The duration of a boot is made up.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "systemctl", "service")
 BOOT_S = 300.0
-"""Rack seconds for which a host that boots is away."""
+"""Rack seconds that a host takes to boot."""
 GRACE_S = 5.0
-"""Rack seconds between the word and the end: who gave it gets his answer."""
+"""Rack seconds between the command and the end of the host, so that the caller gets an answer."""
 _OFF, _BOOT, _CANCEL, _NOTHING = "off", "boot", "cancel", "nothing"
 _SHUTDOWN = {"-h": _OFF, "-P": _OFF, "-H": _OFF, "--poweroff": _OFF, "--halt": _OFF, "-r": _BOOT, "--reboot": _BOOT}
 _SHUTDOWN |= {"-c": _CANCEL, "-k": _NOTHING, "--no-wall": "", "-f": "", "-F": "", "-t": ""}
@@ -39,7 +39,7 @@ _VERBS = ("start", "stop", "restart", "status", "is-active")
 
 @dataclass(frozen=True)
 class Wish:
-    """What becomes of the host.
+    """What a command does to the host.
 
     Attributes:
         action: off, boot, cancel or nothing.
@@ -51,10 +51,10 @@ class Wish:
 
 
 def power(rack: Rack, host: str, login: str, name: str, argv: Sequence[str]) -> Program:
-    """Run one of the programs.
+    """Run one of the programs, ``name``.
 
     Returns:
-        A program; its exit status is 0 when what was asked for will happen.
+        A program; its exit status is 0 if the command will be carried out.
     """
     words = [word for word in argv if not word.startswith("-")]
     if name == "service":
@@ -89,10 +89,10 @@ def power(rack: Rack, host: str, login: str, name: str, argv: Sequence[str]) -> 
 
 
 def _wish(name: str, argv: Sequence[str], now: datetime) -> Wish:
-    """Return what a command line asks for.
+    """Parse a command line and return what it does to the host.
 
     Raises:
-        ValueError: it can't be understood; says why.
+        ValueError: the command line is wrong; the text is the reason.
     """
     words = [word for word in argv if not word.startswith("-")]
     options = [word for word in argv if word.startswith("-")]
@@ -114,7 +114,7 @@ def _wish(name: str, argv: Sequence[str], now: datetime) -> Wish:
 
 
 def _single(options: Sequence[str]) -> list[str]:
-    """Return options with bundles of short ones taken apart."""
+    """Return options with combined short options split into single ones."""
     return [
         one
         for option in options
@@ -123,7 +123,7 @@ def _single(options: Sequence[str]) -> list[str]:
 
 
 def _delay(text: str, now: datetime) -> float:
-    """Return the rack seconds until a time as shutdown takes it: now, +minutes or hh:mm."""
+    """Return the rack seconds until a time in shutdown's form: now, +minutes or hh:mm."""
     if text == "now":
         return 0.0
     if re.fullmatch(r"\+?\d{1,6}", text):
@@ -135,7 +135,7 @@ def _delay(text: str, now: datetime) -> float:
 
 
 def _service(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
-    """``service NAME VERB``."""
+    """Run ``service NAME VERB``."""
     name, verb = (*words, "", "")[:2]
     if name != "celld" or host not in rack.cells:
         yield Out(f"{name}: unrecognized service\n", err=True)
@@ -147,7 +147,7 @@ def _service(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program
 
 
 def _unit(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
-    """``systemctl VERB UNIT``."""
+    """Run ``systemctl VERB UNIT``."""
     verb, unit = (*words, "", "")[:2]
     if verb not in _VERBS or not unit:
         known = ", ".join((*_VERBS, *_SYSTEMCTL))
@@ -168,7 +168,7 @@ def _unit(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
 
 
 def _celld(rack: Rack, host: str, login: str, verb: str) -> Program:
-    """Ask for a cell's services, or start and stop them."""
+    """Show, start or stop a cell's services."""
     if verb == "status":
         statement = "list cell attributes rsStatus,msStatus,cellsrvStatus detail"
     elif login != "root":

@@ -1,8 +1,8 @@
-"""Prints lists of objects in CellCLI's layouts: columns, DETAIL, DESCRIBE and XML, to the byte.
+"""Prints lists of objects byte for byte in CellCLI's layouts: columns, DETAIL, DESCRIBE and XML.
 
-A row of columns begins with a TAB and a blank, columns are as wide as their widest value and a TAB and a blank stand
-between them; an empty column has one blank, the last one is not padded. DETAIL pads labels to 19 characters. Source:
-reference cellcli.md 3.1.
+A row of columns begins with a TAB and a blank. Columns are as wide as their widest value, with a TAB and a blank between them; an
+empty column has one blank, and the last column is not padded. DETAIL pads labels to 19 characters. Source: reference cellcli.md
+3.1.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LEAD = "\t "
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How a session wants lists: columns and DETAIL, XML or JSON, and dates in the host's form."""
+    """The form of lists in a session: columns and DETAIL, XML or JSON, and whether dates have the host's form."""
 
     xml: bool = False
     json: bool = False
@@ -39,18 +39,18 @@ def _cell_text(attribute: Attribute, value: Value, largest_suffix: str) -> str:
 
 
 def columns(table: Sequence[Sequence[str]]) -> str:
-    """Return rows of equally many texts as aligned lines; empty without rows."""
+    """Return rows with the same number of texts as aligned lines; empty without rows."""
     widths = [max(1, *map(len, column)) for column in zip(*table, strict=True)]
     return rows_in(table, widths)
 
 
 def rows_in(table: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """Return rows of texts as lines whose columns have these widths."""
+    """Return rows of texts as lines with columns of these widths."""
     return "".join([_row(row, widths) for row in table])
 
 
 def table(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> list[list[str]]:
-    """Return the texts of attributes, a list for each row."""
+    """Return the attributes as texts, one list for each row."""
     return [[_cell_text(a, row.get(a.name), largest_suffix) for a in attributes] for row in rows]
 
 
@@ -67,7 +67,7 @@ def plain(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffi
 def detail(rows: Sequence[Row], attributes: Sequence[Attribute], *, largest_suffix: str = "T") -> str:
     """Return LIST … DETAIL: one attribute a line, an empty line between objects.
 
-    Attributes that a row does not have at all are left out; unset ones that it has are printed with no value.
+    Attributes that a row does not have at all are left out; attributes without a value are printed with an empty value.
     """
     return "\n".join(_one_detail(row, attributes, largest_suffix) for row in rows)
 
@@ -89,7 +89,7 @@ def _one_detail(row: Row, attributes: Sequence[Attribute], largest_suffix: str) 
 
 
 def describe(object_type: ObjectType, release: Release) -> str:
-    """Return DESCRIBE: names, and ``modifiable`` or ``hidden`` behind them."""
+    """Return the output of DESCRIBE: names, followed by ``modifiable`` or ``hidden``."""
     rows = []
     for attribute in object_type.attributes_in(release):
         if not attribute.described_in(release):
@@ -116,7 +116,7 @@ XML_END = "</cli-output>\n"
 
 
 def xml_head(*, cell: str, oss_start: float) -> str:
-    """Return how an XML document begins."""
+    """Return the beginning of an XML document."""
     return (
         '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n'
         f'<context cell={quoteattr(cell)} realm="" ossStartTimestamp="{int(oss_start * 1000)}" '
@@ -135,13 +135,13 @@ def xml_objects(rows: Sequence[Row], attributes: Sequence[Attribute], object_typ
 
 
 def json(rows: Sequence[Row], attributes: Sequence[Attribute], object_type: ObjectType, *, cell: str) -> str:
-    """Return one JSON document. Its shape is this emulator's own, made like XML's: that of real cells is not published."""
+    """Return one JSON document. Its form is made up after that of XML: the form of real cells is not published."""
     objects = [{a.name: _json_value(row[a.name]) for a in attributes if a.name in row} for row in rows]
     return _json.dumps({"context": {"cell": cell}, object_type.element: objects}, indent=2) + "\n"
 
 
 def json_frame(element: str, *, cell: str) -> tuple[str, str]:
-    """Return what stands before and behind the objects of a JSON document that has some."""
+    """Return the text before and the text after the objects of a JSON document."""
     head, _, _ = json_empty(element, cell=cell).rpartition("[]")
     return f"{head}[\n", "\n  ]\n}\n"
 
@@ -152,7 +152,7 @@ def json_empty(element: str, *, cell: str) -> str:
 
 
 def json_objects(rows: Sequence[Row], attributes: Sequence[Attribute]) -> list[str]:
-    """Return objects as they stand in a JSON document, to be joined by a comma and a line end."""
+    """Return the objects of a JSON document as texts, to be joined with a comma and a newline."""
     objects = ({a.name: _json_value(row[a.name]) for a in attributes if a.name in row} for row in rows)
     return [indent(_json.dumps(one, indent=2), "    ") for one in objects]
 
@@ -170,5 +170,5 @@ def _json_value(value: Value) -> object:
 
 
 def local_dates(rows: Sequence[Row]) -> list[Row]:
-    """Return rows with their times in the form of the host's locale, which is C on cells."""
+    """Return rows with their times in the form of the host's locale, which is the C locale on cells."""
     return [{n: banner_time(v.moment) if isinstance(v, Time) else v for n, v in row.items()} for row in rows]

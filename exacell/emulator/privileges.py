@@ -1,11 +1,11 @@
-"""What the privileges of a role let a caller of ExaCLI do.
+"""The statements that the privileges of a role allow to a caller of ExaCLI.
 
-A privilege names a verb, an object type, attributes and options, each of them or all. A statement may be run when one privilege
-of one of the user's roles covers all of it: what it shows, sets, filters and sorts by, and the words that change how it works.
+A privilege names a verb, an object type, attributes and options, or all of each. A statement may be run if one privilege of one
+of the user's roles covers all of it: the attributes that it shows, sets, filters and sorts by, and its options.
 
 Source: reference cellcli.md 2.3; Oracle DBMMN, grant-privilege: options are for example DETAIL, LIMIT, ORDER BY and WHERE; GRANT,
-REVOKE, and CREATE and DROP of users and roles can't be granted. How a real cell judges a LIST that names no attributes is not
-published: here it needs those that it prints.
+REVOKE, and CREATE and DROP of users and roles can't be granted. It is not published which attributes a LIST without ATTRIBUTES
+needs on a real cell; here it needs those that it prints.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OPTION_WORDS = ("FORCE", "NOWAIT", "ERASE", "WHERE")
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a statement needs: verb and object type, and names of attributes and options, all in lower case."""
+    """The needs of a statement: verb, object type, attributes and options, all in lower case."""
 
     verb: str
     object_name: str
@@ -39,7 +39,7 @@ class Need:
 
 
 def may_run(cell: Cell, user: str, text: str, release: Release) -> bool:
-    """Whether a user of ``cell`` may run a statement. One that is no statement may be sent, to be refused as such."""
+    """Return whether a user of ``cell`` may run a statement; True for a text that CellCLI will refuse as no statement."""
     try:
         need = needed_by(text, release)
     except CellError:
@@ -52,10 +52,10 @@ def may_run(cell: Cell, user: str, text: str, release: Release) -> bool:
 
 
 def needed_by(text: str, release: Release) -> Need:
-    """Return what a statement needs.
+    """Return the verb, object type, attributes and options that a statement needs.
 
     Raises:
-        CellError: it is no statement of ``release``.
+        CellError: ``text`` is not a statement of ``release``.
     """
     statement = parse(text, release)
     tokens = [token for token in tokens_of(text) if token.kind is not Kind.END]
@@ -108,7 +108,7 @@ def _set(owner: ObjectType, release: Release, names: Iterable[str]) -> Iterator[
 
 
 def _covers(shown: str, need: Need) -> bool:
-    """Whether a privilege, written as LIST ROLE shows it, covers what a statement needs."""
+    """Return whether a privilege, written as LIST ROLE shows it, covers the needs of a statement."""
     match = _SHOWN.fullmatch(shown)
     if match is None:
         return False

@@ -22,48 +22,54 @@ BARE_HYPHENS_SINCE: Release = (19, 3)
 MAINTAIN_REDUNDANCY_SINCE: Release = (19,)
 """Releases from this on know DROP FOR REPLACEMENT MAINTAIN REDUNDANCY. Source: reference cellcli.md 8, unverified."""
 DOUBLE_DASH_XML_SINCE: Release = (24, 1)
-"""Releases from this on know ``--xml`` and ``--json``; the emulator takes ``-xml`` on all of them. Source: Oracle DBMSO,
-support-json-output-management-server; reference cellcli.md 1.1."""
+"""Releases from this on know ``--xml`` and ``--json``; the emulator accepts ``-xml`` on all releases. Source: Oracle DBMSO,
+support-json-output-management-server; reference cellcli.md 1.1.
+"""
 CLUSTERPLAN_SINCE: Release = (21, 2)
 CATPLAN_UNTIL: Release = (25, 1)
 IORM_ALWAYS_ACTIVE_SINCE: Release = (11, 2, 3, 2)
 WRITE_BACK_SINCE: Release = (11, 2, 3, 2)
 """Releases from this on have write-back mode and FLUSH."""
 ONLINE_MODE_SINCE: Release = (11, 2, 3, 3, 1)
-"""Releases from this on change flashCacheMode while CELLSRV runs; older ones only while it is down."""
+"""On releases from this on, flashCacheMode can be changed while CELLSRV runs; on older ones only while it is down."""
 STOPPED_MODE_UNTIL: Release = (12, 2)
-"""Releases before this set flashCacheMode while CELLSRV is shut down, too, and print it as it was written. Source: published
-sessions of 11.2.3.3.1 and of 12.1.2.3.1; from which release on they no longer do is our guess."""
+"""Releases before this also change flashCacheMode while CELLSRV is shut down, and print it as it was typed. Source: published
+sessions of 11.2.3.3.1 and of 12.1.2.3.1; the first release without this is our guess.
+"""
 WHOLE_RATES_UNTIL: Release = (12, 2)
-"""Releases before this print DB_IO_BY_SEC and its like as 0 MB/sec. Source: published LIST METRICCURRENT of 12.1.2.1; from which
-release on they have decimals is our guess."""
+"""Releases before this print DB_IO_BY_SEC and similar metrics as 0 MB/sec. Source: published LIST METRICCURRENT of 12.1.2.1; the
+first release with decimals is our guess.
+"""
 CACHED_BY_ONE_SINCE: Release = (18, 1)
-"""From here on one flash disk caches a grid disk. Source: a published LIST GRIDDISK DETAIL of an X6 with 18.1.6; since when is
-our guess."""
+"""Releases from this on cache a grid disk on one flash disk. Source: a published LIST GRIDDISK DETAIL of an X6 with 18.1.6; the
+first such release is our guess.
+"""
 LARGE_WRITES_SINCE: Release = (12, 2, 1, 1)
-"""Large writes may come into the flash cache. Source: Oracle SAGUG, what's new in 12.2.1.1.0."""
+"""Releases from this on let large writes into the flash cache. Source: Oracle SAGUG, what's new in 12.2.1.1.0."""
 LIMIT_ON_FLASH_ONLY_SINCE: Release = (19, 1)
-"""A limit of the IORM plan holds for flash only. That it did so from here on is inferred: reference cellcli.md 7.1."""
+"""Releases from this on apply a limit of the IORM plan to flash only. The first such release is inferred: reference cellcli.md
+7.1.
+"""
 XRMEM_SINCE: Release = (23, 1)
-"""Releases from this on call the caches and logs in memory XRMEM; those before call them PMEM."""
+"""Releases from this on call the caches and logs in memory XRMEM; earlier ones call them PMEM."""
 PMEM_SINCE: Release = (19, 3)
 """Releases from this on use persistent memory."""
 LARGE_PMEM_LOG_SINCE: Release = (20, 1)
 """The PMEM log's default size is 10176M from this release on, 960M before. Source: Oracle SAGUG, create-pmemlog."""
 RESTRICTED_SINCE: Release = (26, 1)
-"""Cells from this release on let celladmin and cellmonitor run CellCLI and little else."""
+"""Releases from this on let celladmin and cellmonitor run only CellCLI and a few other commands."""
 KEY_TYPES_SINCE: Release = (12, 2, 1, 1)
 """Releases from this on know keys of ASM clusters and of cells. Source: Oracle SAGUG, assign-key, list-key."""
 EXASCALE_SINCE: Release = (24, 1)
 """Releases from this on have Exascale's services and objects."""
 DISABLE_SERVICES_SINCE: Release = (25, 1)
 SHARES_SINCE: Release = (11, 2, 3, 1)
-"""Releases from this on know share in IORM plans."""
+"""Releases from this on know shares in IORM plans."""
 METRIC_SWITCHES_SINCE: Release = (22, 1)
 """Releases from this on know ALTER METRICDEFINITION. Source: reference cellcli.md 8."""
 
 EFFICIENCY = 128
-"""What the banner and offloadEfficiency of old releases show: how many times smart scans made answers smaller."""
+"""The value in the banner and in offloadEfficiency of old releases: how many times smaller smart scans make their results."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +103,13 @@ class FlashDisks:
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """(slot, FDOM) of each flash cell disk in the order of their numbers."""
+        """Return (slot, FDOM) of each flash cell disk, in the order of their numbers."""
         return tuple((slot, self.first_fdom + fdom) for slot in self.slots for fdom in range(self.fdoms))
 
 
 @dataclass(frozen=True, kw_only=True)
 class PersistentMemory:
-    """The persistent memory of a model: modules of one size, in bytes, a cell disk each; and how its cache behaves."""
+    """The persistent memory of a model: modules of one size in bytes, with one cell disk each, and its cache's behaviour."""
 
     modules: int
     cell_disk: int
@@ -116,17 +122,17 @@ class PersistentMemory:
 
     @property
     def places(self) -> tuple[tuple[int, int], ...]:
-        """(processor, DIMM) of each module in the order of their numbers."""
+        """Return (processor, DIMM) of each module, in the order of their numbers."""
         half = self.modules // 2
         return tuple((number // half, 1 + 2 * (number % half)) for number in range(self.modules))
 
 
 @dataclass(frozen=True, kw_only=True)
 class CacheBehaviour:
-    """How full and dirty a new rack's cache is, and the bytes that a cell's flush destages in a rack second.
+    """How full and dirty a new rack's cache is, and how many bytes a cell's flush writes to disk in a rack second.
 
     Attributes:
-        share_percent: of the flash that the cache takes on delivery; what is left of 100 is for grid disks.
+        share_percent: of the flash that the cache takes on delivery; the rest is for grid disks.
     """
 
     dirty: int
@@ -155,23 +161,23 @@ class HardwareModel:
 
     @property
     def cpus(self) -> int:
-        """The number of processors that are in use."""
+        """Return the number of processors in use."""
         return int(self.cpu_count.partition("/")[0])
 
     @property
     def infiniband(self) -> bool:
-        """Whether the RDMA network is InfiniBand; it is RoCE from X8M on. Source: Oracle DBMSO, hardware by model."""
+        """Return whether the RDMA network is InfiniBand; it is RoCE from X8M on. Source: Oracle DBMSO, hardware by model."""
         return self.name in ("x2", "x6", "x6ef")
 
     @property
     def extreme_flash(self) -> bool:
-        """Whether the model has flash disks only."""
+        """Return whether the model has only flash disks."""
         return self.hard.disks == 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseProfile:
-    """One software release. ``number`` is what features are decided from."""
+    """One software release. Features depend on ``number``."""
 
     name: str
     number: Release
@@ -238,7 +244,7 @@ def hardware_model(name: str) -> HardwareModel:
     """Return the model called ``name``.
 
     Raises:
-        EmulatorError: there is none.
+        EmulatorError: there is no such model.
     """
     found = models().get(name.lower())
     if found is None:
@@ -247,13 +253,13 @@ def hardware_model(name: str) -> HardwareModel:
 
 
 def release_profile(name: str, model: HardwareModel) -> ReleaseProfile:
-    """Return the release called ``name``, or the newest that runs on the model and whose name begins with it.
+    """Return the release called ``name``, or the newest release of the model whose name begins with it.
 
     Args:
         name: ``19.3``, ``12.1``; empty for the model's default.
 
     Raises:
-        EmulatorError: there is none, or it does not run on ``model``.
+        EmulatorError: there is no such release, or it does not run on ``model``.
     """
     known = releases()
     fitting = [key for key, release in known.items() if model.name in release.models]

@@ -1,8 +1,8 @@
-"""How an emulated program (cellcli, sqlplus, asmcmd, srvctl) talks to whatever runs it.
+"""The interface between an emulated program (cellcli, sqlplus, asmcmd, srvctl) and the code that runs it.
 
 A program is a generator. It yields :class:`Out` for text, :class:`Pause` to let rack time pass, and :class:`Ask` for one
-line of input, which is sent back into the generator (None at end of input). Its return value is the exit status. So
-programs know nothing of sockets, threads or clocks, and one driver serves SSH exec requests, ptys and local shims.
+line of input, which is sent back into the generator (None at end of input). Its return value is the exit status. So programs do
+not depend on sockets, threads or clocks, and one driver serves SSH exec requests, ptys and local shims.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Pause:
     """Let time pass, then resume the program.
 
     Attributes:
-        seconds: how long; rack seconds (wall seconds times the rack's speed) unless ``wall``.
+        seconds: length in rack seconds (wall seconds times the rack's speed), or in wall seconds if ``wall``.
         wall: True for wall-clock seconds, as for the start of a Java client.
     """
 
@@ -34,11 +34,11 @@ class Pause:
 
 @dataclass(frozen=True)
 class Ask:
-    """One line of standard input is wanted; the driver sends it without its newline, None at the end.
+    """Ask for one line of standard input; the driver sends it without its newline, or None at the end.
 
     Attributes:
-        prompt: shown first when there is a terminal (and when the program prints prompts without one).
-        unchanged: nothing has happened since the last event that has to be stored now.
+        prompt: shown before; without a terminal only if the program prints prompts there too.
+        unchanged: nothing has changed since the last event that must be stored now.
     """
 
     prompt: str = ""
@@ -47,10 +47,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection that carries the program's output breaks; only injected faults yield it.
+    """Break the connection that carries the program's output; only injected faults yield it.
 
     Attributes:
-        after: bytes of output that still leave first; 0 cuts it at once.
+        after: bytes of output that are still sent first; 0 breaks it at once.
     """
 
     after: int

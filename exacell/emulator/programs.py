@@ -1,4 +1,4 @@
-"""The emulated programs as sessions and shims run them: started, driven, and never able to take the rack down."""
+"""Runs the emulated programs for sessions and shims; a failing program never ends the rack."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from exacell.emulator.world import World
 LOG = logging.getLogger("exacell.emulator")
 
 UNREACHABLE = 255
-"""Exit status of a program on a host that is down, as ssh's."""
+"""Exit status of a program on a host that is down, the same as ssh's."""
 CRASHED = 70
-"""Exit status of a program that failed for a reason of ours, as sysexits.h's EX_SOFTWARE."""
+"""Exit status of a program that failed because of an error in the emulator, as EX_SOFTWARE of sysexits.h."""
 
 
 class Programs:
     """Runs the rack's programs.
 
     Args:
-        save: called with the host whenever a statement on it may have ended.
-        catch_up: lets the time pass that is due.
+        save: called with the host each time a statement on it may have ended.
+        catch_up: emulates the rack time that has passed since.
     """
 
     def __init__(self, world: World, save: Callable[[str], None], catch_up: Callable[[], Awaitable[None]]) -> None:
@@ -49,7 +49,7 @@ class Programs:
         A program that fails is logged with its traceback and ends with status 70 and one line.
 
         Raises:
-            ConsoleLost: nobody reads its output any more; the program has been closed.
+            ConsoleLost: the client is gone; the program has been closed.
         """
         if self._world.faults.holds(login.host.name, Kind.POWER_OFF):
             await console.write(f"{name}: {login.host.name} is switched off\n", err=True)
@@ -62,7 +62,7 @@ class Programs:
             return await drive(program, console, wall_seconds=self._world.wall_seconds, between=saving)
         except ConsoleLost:
             raise
-        except Exception:  # the one broad net of the emulator: a fault in a program must not end the rack
+        except Exception:  # the only broad except of the emulator: an error in a program must not end the rack
             LOG.exception("%s %s failed on %s as %s", name, " ".join(argv), login.host.name, login.user)
             await console.write(f"{name}: the emulator failed here; its log tells why\n", err=True)
             return CRASHED

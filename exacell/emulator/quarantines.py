@@ -1,4 +1,4 @@
-"""Quarantines of a cell: what CELLSRV keeps away from smart scans because it once crashed over it."""
+"""Quarantines of a cell: objects that CELLSRV keeps out of smart scans because it crashed on them before."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SQL_ID = "0123456789abcdfghjkmnpqrstuvwxyz"
 
 
 def add_quarantine(rack: Rack, cell: Cell, values: Record) -> str:
-    """Keep a new quarantine and return its name, the next number.
+    """Add a quarantine and return its name, the next number.
 
     Args:
-        values: its attributes besides those that the cell makes itself.
+        values: its attributes, without those that the cell sets itself.
     """
     known = cell.records.setdefault("QUARANTINE", {})
     cell.quarantines_made += 1
@@ -35,7 +35,7 @@ def add_quarantine(rack: Rack, cell: Cell, values: Record) -> str:
 
 
 def quarantine_by_crash(rack: Rack, cell: Cell, database: str) -> str:
-    """Let CELLSRV quarantine a statement of a database that it crashed over, and raise an alert; return its name."""
+    """Quarantine a statement of a database on which CELLSRV crashed, and raise an alert; return the quarantine's name."""
     rng = random.Random(f"{rack.spec.seed}|quarantine|{cell.host}|{cell.quarantines_made}")
     sql_id = "".join(rng.choice(_SQL_ID) for _ in range(13))
     incident = str(rng.randrange(100, 999))

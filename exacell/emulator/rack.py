@@ -1,7 +1,6 @@
-"""An emulated rack: its cells, its clock, and everything that happens to them by themselves as time passes.
+"""An emulated rack: its cells, its clock, and all changes that happen by themselves as time passes.
 
-A rack is pure state. Whoever serves it calls :meth:`Rack.advance` before every statement; between two calls nothing
-moves.
+A rack is pure state. Its server calls :meth:`Rack.advance` before every statement; between two calls nothing changes.
 """
 
 from __future__ import annotations
@@ -44,13 +43,13 @@ from exacell.emulator.workload import Load
 
 FORMAT = 2
 QUIET_S = 3600.0
-"""Rack seconds of history with which a new rack begins: nothing happened in them."""
+"""Rack seconds of history, without events, with which a new rack begins."""
 
 _MAX_WRITES_PER_SECOND = 10_000_000
 
 
 class Rack:
-    """The cells of one rack and what the passing of time does to them."""
+    """The cells of one rack and the effects of time on them."""
 
     def __init__(
         self,
@@ -63,14 +62,14 @@ class Rack:
         """Make a new rack that has been running for some days; :meth:`from_state` makes a stored one.
 
         Args:
-            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
+            history: the store for the metrics that its cells collect; None for one in memory.
         """
         self.history = MetricStore() if history is None else history
         self.spec = spec
         self.clock = clock
         self.faults = FaultBook(clock)
         self.asm: AsmView | None = None
-        # What V$CELL_CONFIG has of each cell, and of which state of the cell.
+        # The texts of V$CELL_CONFIG for each cell, with the state of the cell for which they were made.
         self.configurations: dict[str, tuple[bytes, dict[str, str]]] = {}
         self.model: HardwareModel = hardware_model(spec.model)
         self.release: ReleaseProfile = release_profile(spec.release, self.model)
@@ -87,8 +86,8 @@ class Rack:
         self.parameters: dict[str, dict[str, str]] = {}
         self.work = Work()
         self.truths: dict[str, Truth] = {}
-        """By database: the true effect that its loads have."""
-        """What DBMCLI has set, by database node and attribute."""
+        """By database: the true effect of its loads."""
+        """By database node and attribute: the values that DBMCLI has set."""
         if _state is None:
             self._build()
         else:
@@ -145,10 +144,10 @@ class Rack:
         self.play()
 
     def play(self, enough: Callable[[], bool] = lambda: False) -> bool:
-        """Bring all state towards the clock, and return whether it is there.
+        """Bring all state nearer to the clock, and return whether it has reached the clock.
 
         Args:
-            enough: asked after each minute; when it says so the rest is left for the next call.
+            enough: called after each minute; if it returns True, the rest is left for the next call.
         """
         now = self.clock.now()
         progress = self._progress
@@ -171,31 +170,33 @@ class Rack:
         return True
 
     def hold_back(self) -> None:
-        """Let the clock go on from what has been played: the rest of its time never happens."""
+        """Set the clock back to the time that has been emulated; the time after that is skipped."""
         if self.clock.now() > self._progress.advanced:
             self.clock.hold(self._progress.advanced)
 
     def take_moved(self) -> set[str]:
-        """Return the cells that time has changed since the last call."""
+        """Return the cells that have changed with time since the last call."""
         moved, self._progress.moved = self._progress.moved, set()
         return moved
 
     def load_end(self, ordinal: int) -> float | None:
-        """Return the rack time at which the load of this number is applied and collected; None when it is."""
+        """Return the rack time at which the load of this number is applied and collected; None if it already is."""
         return next((load.end for load in self._progress.loads if load.ordinal == ordinal), None)
 
     def _active(self) -> bool:
-        """Whether the next minute will differ from the last one although nobody does anything."""
+        """Return whether the next minute will differ from the last one even if nobody changes anything."""
         cells = self.cells.values()
         return bool(self._progress.loads) or any(cell.thresholds or self.is_flushing(cell) for cell in cells)
 
     @staticmethod
     def is_flushing(cell: Cell) -> bool:
-        """Whether a flush on the cell is under way."""
+        """Return whether a flush on the cell is running."""
         return cell.cellsrv_up and any(cache.flushing for cache in cell.caches)
 
     def _settle(self, moment: float) -> None:
-        """Bring flushes up to a moment. Only cells that flushed last time or were touched since can be flushing."""
+        """Bring flushes up to a moment. Only cells that were flushing the last time, or that statements have changed since, can
+        flush.
+        """
         for host in self._draining | self._progress.changed:
             cell = self.cells[host]
             if not cell.cellsrv_up:
@@ -224,7 +225,7 @@ class Rack:
 
     @property
     def flush_rate(self) -> float:
-        """Bytes a rack second that one flash cell disk destages while it is flushed."""
+        """Return the bytes that one flash cell disk writes to disk in a rack second of a flush."""
         return self.model.cache.flush_per_second / len(self.model.flash.places)
 
     @property
@@ -233,12 +234,12 @@ class Rack:
         return pmem.flush_per_second / pmem.modules if pmem is not None else 1.0
 
     def flush_rate_of(self, cell: Cell, member: CacheMember) -> float:
-        """Bytes a rack second that the disk of a cache's member destages while it is flushed."""
+        """Return the bytes that the disk of a cache's member writes in a rack second of a flush."""
         above = cell.pmem_cache
         return self._pmem_rate if above is not None and member.cell_disk in above.members else self.flush_rate
 
     def touch(self, cell: Cell) -> None:
-        """Take note that a statement has changed the cell: the next collection looks at it."""
+        """Note that a statement has changed the cell, so that the next collection includes it."""
         self._progress.changed.add(cell.host)
 
     def collection_time(self, cell: Cell) -> float:
@@ -251,19 +252,19 @@ class Rack:
         return self._progress.advanced
 
     def reader(self, cell: Cell) -> MetricReader:
-        """Return what computes the cell's metric values."""
+        """Return a reader that computes the cell's metric values."""
         return MetricReader(Scene.of(self, cell), self.metrics[cell.host])
 
     # -- services ------------------------------------------------------------------------------------------------
 
     def stop_cellsrv(self, cell: Cell) -> None:
-        """Stop CELLSRV: no I/O, no collection of its counters; its grid disks are gone for ASM."""
+        """Stop CELLSRV: no I/O, no collection of its counters, and ASM no longer sees its grid disks."""
         self.metrics[cell.host].frozen_at = self.collection_time(cell)
         cell.services["CELLSRV"] = "stopped"
         self._tell_asm(cell, "inactive")
 
     def start_cellsrv(self, cell: Cell) -> None:
-        """Start CELLSRV: counters begin anew, a flush is no longer in force."""
+        """Start CELLSRV: its counters are reset, and a flush is no longer in force."""
         cell.services["CELLSRV"] = "running"
         cell.cellsrv_start = self.now()
         if self.metrics[cell.host].frozen_at is None:
@@ -277,7 +278,7 @@ class Rack:
         self._tell_asm(cell, "active")
 
     def resume_caching(self, cell: Cell) -> None:
-        """End any flush of the cell: data is cached again, and the FC_* counters begin anew."""
+        """End any flush of the cell: data is cached again, and the FC_* counters are reset."""
         if cell.flash_cache is not None:
             for member in cell.flash_cache.members.values():
                 member.flush_from = None
@@ -307,7 +308,7 @@ class Rack:
     # -- loads ---------------------------------------------------------------------------------------------------
 
     def start_load(self, *, seconds: float, db: str = "", redo: float | None = None, profile: str = "redo") -> Load:
-        """Schedule redo of one database, and what its profile brings with it, from the next whole minute on.
+        """Schedule redo writes of one database, with the other I/O of the profile, from the next whole minute on.
 
         Args:
             db: empty for the rack's first database.
@@ -315,7 +316,7 @@ class Rack:
             profile: one of PROFILES.
 
         Returns:
-            The load; at its end all of it has been applied and collected.
+            The load; when its end has passed, all of it has been applied and collected.
 
         Raises:
             EmulatorError: the rack has no such database, there is no such profile, or a number is not above zero.
@@ -343,9 +344,9 @@ class Rack:
         return load
 
     def plant(self, db: str, truth: Truth | None) -> str:
-        """Give the loads of a database a true effect, None to take it away, and return the database's name.
+        """Give the loads of a database a true effect (None removes it), and return the database's name.
 
-        Minutes of loads that have been applied keep what they had.
+        Minutes that have been applied already do not change.
 
         Raises:
             EmulatorError: the rack has no such database.
@@ -358,12 +359,12 @@ class Rack:
         return database
 
     def truth(self, database: str) -> Truth | None:
-        """Return the true effect that loads of a database have now; None where the model decides."""
+        """Return the present true effect of a database's loads; None if there is none."""
         found = self.truths.get(database)
         return None if found is None else found.at(self.parameters.get(database, {}))
 
     def database(self, db: str) -> str:
-        """Return a database's name as the rack has it, its first one's where none is named."""
+        """Return a database's name in the rack's spelling; that of the first database if ``db`` is empty."""
         wanted = (db or self.spec.db[0]).upper()
         database = next((name for name in self.spec.db if name.upper() == wanted), None)
         if database is None:
@@ -371,7 +372,7 @@ class Rack:
         return database
 
     def running_loads(self) -> list[Load]:
-        """Return the loads that have begun and are not over at the time to which the state has been advanced."""
+        """Return the loads that are running at the time to which the state has been advanced."""
         now = self._progress.advanced
         return [load for load in self._progress.loads if load.start <= now < load.end]
 
@@ -403,7 +404,7 @@ class Rack:
 
         Args:
             clock: made with ``rack_start`` at the time that the state was stored, or later.
-            history: where the metrics are that its cells have collected, unless the state holds them.
+            history: the store with the metrics that its cells have collected, unless the state holds them.
 
         Raises:
             RackFormatError: the state was stored by another version of the emulator.
@@ -418,5 +419,5 @@ class Rack:
         return cls(RackSpec(**state["spec"]), clock, history=history, _state=state)
 
     def grid_disk_names(self, *, besides: str = "") -> Iterable[str]:
-        """Return the names of the grid disks of all cells but one."""
+        """Return the names of the grid disks of all cells except one."""
         return (name for host, cell in self.cells.items() if host != besides for name in cell.grid_disks)

@@ -1,4 +1,4 @@
-"""The configuration file by which ``-r NAME`` reaches an emulated rack."""
+"""The configuration file with which ``-r NAME`` uses an emulated rack."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 def rack_file(home: Path, name: str) -> Path:
-    """Return the configuration file that makes ``-r name`` reach the emulated rack; written at every start."""
+    """Return the path of the configuration file with which ``-r name`` uses the emulated rack; it is written at every start."""
     return Path(os.path.abspath(home)) / "racks.d" / f"{name}.toml"
 
 
 def refuse_real_rack(home: Path, name: str) -> None:
-    """Make sure that no real rack is described under the name.
+    """Raise EmulatorError if a configuration file of that name describes a real rack.
 
     Raises:
-        EmulatorError: one is, or the file can't be read.
+        EmulatorError: the file describes a real rack, or can't be read.
     """
     import tomllib
 
@@ -40,7 +40,7 @@ def refuse_real_rack(home: Path, name: str) -> None:
 
 
 def write_rack_file(home: Path, info: RackInfo) -> None:
-    """Write the configuration file of an emulated rack: its hosts, its ASM clusters, and how ssh reaches them."""
+    """Write the configuration file of an emulated rack: its hosts, its ASM clusters, and the way to them by ssh."""
     lines = [
         f"# The emulated rack {info.name}; written at every start of it.",
         f"cells = {json.dumps(fold(info.cells))}",
@@ -48,7 +48,7 @@ def write_rack_file(home: Path, info: RackInfo) -> None:
     if info.dbnodes:
         lines.append(f"dbnodes = {json.dumps(fold(info.dbnodes))}")
     lines += [f"ssh_config = {json.dumps(str(info.ssh_config), ensure_ascii=False)}", "emulated = true"]
-    # Oracle's own programs in front of the rack, for `set transport dcli` and `set transport exacli`.
+    # Oracle's own programs for the rack, for `set transport dcli` and `set transport exacli`.
     programs = rack_files(home, info.name).bin("path")
     jar = rack_files(home, info.name).root / "cookies"
     for key, path in (("dcli", programs / "dcli"), ("exacli", programs / "exacli"), ("cookie_jar", jar)):

@@ -1,9 +1,9 @@
-"""The file ``databasemachine.xml`` of an emulated rack: which server, switch and power unit sits where in which cabinet.
+"""The file ``databasemachine.xml`` of an emulated rack: the place of each server, switch and power unit in its cabinet.
 
-The deployment leaves it in ``/opt/oracle.SupportTools/onecommand`` of the database servers, and inventory programs read
-from it the model, the cells and the service processors. Names of hosts are the rack's; the addresses are those by which
-the rack knows its hosts, those of service processors, switches and power units are ours, as is which shelf who has: cells
-from the bottom and the top, database servers in the middle around the switches.
+The deployment leaves it in ``/opt/oracle.SupportTools/onecommand`` of the database servers, and inventory programs read the
+model, the cells and the service processors from it. Names and addresses of hosts are the rack's. The addresses of service
+processors, switches and power units are made up, and so are the places in the cabinet: cells from the bottom and the top,
+database servers in the middle around the switches.
 
 Source: published layouts of the file (freddenis/oracle-scripts, exa-racklayout.sh; nomakcooper/exa_facts, a rack of
 X5-2); Oracle DBMSO, multi-rack and single-rack layouts.
@@ -29,7 +29,7 @@ _TB = 1000**4
 
 
 def machine_type(model: HardwareModel) -> str:
-    """Return what the file calls a rack of a model: ``X8M-2 Elastic Rack HC 14TB``."""
+    """Return the file's name for a rack of a model: ``X8M-2 Elastic Rack HC 14TB``."""
     kind = next((short for long, short in _KINDS.items() if model.make_model.endswith(long)), "HC")
     rack = f"{model.name.removesuffix('ef').upper()}-2 Elastic Rack"
     if not model.hard.disks:
@@ -62,7 +62,7 @@ def database_machine(cells: Mapping[str, str], nodes: Sequence[str], model: Hard
 
 
 def _items(number: int, cells: Mapping[str, str], nodes: Sequence[str], kind: str) -> Iterator[dict[str, str]]:
-    """Yield what is in the n-th cabinet: cells, database servers, switches, power units."""
+    """Yield the items in the n-th cabinet: cells, database servers, switches, power units."""
     first = (number - 1) * len(_CELL_SHELVES)
     for (name, address), shelf in zip(list(cells.items())[first:], _CELL_SHELVES, strict=False):
         yield _server("cellnode", name, address, shelf, height=2)

@@ -1,4 +1,4 @@
-"""What each minute of a rack's time does to it: loads are applied, metrics are collected, thresholds are watched."""
+"""The work of each minute of a rack's time: apply loads, collect metrics, compare them with thresholds."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 OWN_SHARE = 0.6
-"""Share of a database's reads of blocks that its own flash cache serves, while it has one and it is on. Ours."""
+"""Share of a database's block reads that its own flash cache serves, if it has one that is on. Made up."""
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """How far the rack's own time has been played.
+    """How far the rack's time has been emulated.
 
     Attributes:
-        changed: the cells that the next collection looks at.
-        moved: the cells that time has changed since they were stored last.
+        changed: the cells that the next collection must include.
+        moved: the cells that have changed with time since they were last stored.
     """
 
     advanced: float
@@ -48,7 +48,7 @@ class Progress:
 
 
 def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
-    """Apply the minute that ends at ``minute`` of each load that runs, and forget the loads that are done."""
+    """Apply the minute that ends at ``minute`` for each running load, and forget the loads that are done."""
     for load in progress.loads:
         if not load.start < minute <= load.end:
             continue
@@ -63,7 +63,7 @@ def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
 
 
 def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
-    """Count on the cells the redo writes that user sessions have waited for; what those sessions counted is counted."""
+    """Count on the cells the redo writes of user sessions; the sessions' own statistics are counted already."""
     for database, made in rack.work.take_writes().items():
         rng = random.Random(f"{rack.spec.seed}|commits|{database}|{int(minute)}")
         writes = mirrored(rng, made, [host for host, cell in rack.cells.items() if cell.cellsrv_up])
@@ -75,7 +75,7 @@ def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
 
 
 def apply_reads(rack: Rack, progress: Progress, minute: float) -> None:
-    """Count on the cells what user sessions have read of single tables; the database has counted it already."""
+    """Count on the cells the reads of single tables by user sessions; the database has counted them already."""
     partners = Partners(rack.cells)
     for database, hosts in rack.work.take_reads().items():
         rng = random.Random(f"{rack.spec.seed}|reads|{database}|{int(minute)}")
@@ -97,10 +97,10 @@ def _apply(
     rng: random.Random,
     minute: float,
 ) -> dict[str, float]:
-    """Count ``made`` redo writes of one minute, with what comes with them, on the cells that get copies of them.
+    """Count ``made`` redo writes of one minute, with the other I/O of the profile, on the cells that get copies of them.
 
     Returns:
-        what the database counts for it.
+        The database's own statistics for this I/O.
     """
     on = rack.spec.dbcache and rack.parameters.get(database, {}).get(CACHE_SIZE) != "0"
     own = round(sum(writes.values()) * profile.reads * OWN_SHARE) if on else 0
@@ -136,14 +136,14 @@ def _apply(
 
 
 def collect(rack: Rack, progress: Progress, minute: float) -> None:
-    """Collect the metrics of the cells that have changed, and let thresholds raise and clear alerts."""
+    """Collect the metrics of the cells that have changed, and raise and clear alerts of thresholds."""
     for host, metrics in rack.metrics.items():
         cell = rack.cells[host]
         if not cell.cellsrv_up:
             continue
         if host in progress.changed or metrics.frozen_at is not None:
             metrics.frozen_at = None
-            # Counted once a minute, so that the counters do not depend on how often anybody looks at a flush.
+            # Counted once a minute, so that the counters do not depend on how often a flush is read.
             rng = random.Random(f"{rack.spec.seed}|destage|{host}|{int(minute)}")
             destaged(rng, metrics.counters, int(metrics.counters.pop(PENDING, 0)), back=backing(cell))
             count_busy(cell, metrics)

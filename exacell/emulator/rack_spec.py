@@ -1,4 +1,4 @@
-"""What an emulated rack is made with, and what of that goes together."""
+"""The options with which an emulated rack is made, and the rules that they must meet together."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _DATABASE = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 
 
 def dbnode_names(count: int) -> tuple[str, ...]:
-    """Return the host names of the database nodes of a rack."""
+    """Return the host names of a rack's database nodes."""
     return tuple(f"exa1db{number:02d}" for number in range(1, count + 1))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RackSpec:
-    """What a rack is made with. ``release`` empty means the model's own; after construction it is always filled in.
+    """The options of a rack. Empty ``release`` means the model's own; after construction it is always set.
 
-    Releases without write-back mode have ``mode`` writethrough whatever is asked for.
+    Releases without write-back mode always have ``mode`` writethrough.
 
     Attributes:
-        pmem: mode of the cache on persistent memory, where the model has any.
+        pmem: mode of the cache on persistent memory, if the model has any.
         cellcli_start: wall seconds that the start of ``cellcli`` takes, as a Java client does.
         node_names: host names of the database nodes; empty for the usual ones.
-        client: the name under which grid disks are available to the only cluster; empty for the usual one.
-        pdb: pluggable databases with their databases, ``SPOT.SALES``; cells alone know of them.
+        client: the name in availableTo under which the only cluster uses the grid disks; empty for the usual one.
+        pdb: pluggable databases, each after its database, ``SPOT.SALES``; only cells know them.
         dbcache: bytes of the flash cache that each database's instances have on their nodes; 0 for none.
-        vault: Exascale vaults, among which cells count the databases in turn, from release 24.1 on.
+        vault: Exascale vaults, among which cells divide the databases in turn, from release 24.1 on.
         clusters: ASM clusters, among which nodes, databases and the space of the grid disks are divided.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The rack that really stands behind the servers: cells, their shared ASM, and the clock that drives both."""
+"""The rack that the servers serve: cells, their shared ASM, and the clock of both."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ from exacell.emulator.truth import Truth
 from exacell.emulator.world import StartedLoad
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
-"""Programs that every host has and that ask its firmware."""
+"""Programs that every host has and that read its firmware."""
 _TOOLS = {**REPORTS, **NETWORK, PROCESSES: processes}
-"""Programs that every host has and that ask its operating system."""
+"""Programs that every host has and that read its operating system."""
 _CORE = "rack"
 _ASM = "asm"
 _CELL = "cell-"
 _SCRIPT_LIMIT = 4 << 20
-"""Characters of a script file that are read: far beyond any script, far below what would hurt."""
+"""The most characters that are read of a script file: far more than any script has, and far less than would be a burden."""
 
 
 class RackWorld:
-    """A rack with its ASM, as :class:`~exacell.emulator.world.World` wants it.
+    """A rack with its ASM; implements :class:`~exacell.emulator.world.World`.
 
-    Its state is stored in parts (the rack's core, ASM, each cell), so that a statement on one of 300 cells costs what
-    it does on one of three.
+    Its state is stored in parts (the rack's core, ASM, each cell), so that a statement on one of 300 cells costs the same as on
+    one of three.
     """
 
     def __init__(self, rack: Rack, clusters: AsmClusters) -> None:
@@ -83,15 +83,15 @@ class RackWorld:
         wall: Callable[[], float] = time.monotonic,
         today: Callable[[], float] = time.time,
     ) -> RackWorld:
-        """Return a new rack made with ``options``, which are named as the fields of RackSpec.
+        """Return a new rack made with ``options``, whose names are the fields of RackSpec.
 
         Args:
-            history: where the metrics are that its cells collect; None for a place that is gone with the rack.
-            wall: returns seconds that only ever grow.
-            today: returns the epoch seconds with which the rack's time begins; it is asked once.
+            history: the store for the metrics that its cells collect; None for one in memory.
+            wall: returns seconds that never decrease.
+            today: returns the epoch seconds with which the rack's time begins; it is called once.
 
         Raises:
-            EmulatorError: an option has no such value.
+            EmulatorError: an option is unknown or has a wrong value.
         """
         known = {field.name for field in fields(RackSpec)}
         values: dict[str, Any] = {key: value for key, value in options.items() if key in known}
@@ -109,11 +109,11 @@ class RackWorld:
         history: MetricStore | None = None,
         wall: Callable[[], float] = time.monotonic,
     ) -> RackWorld:
-        """Return the rack that :meth:`to_state` stored; its clock goes on where it stopped.
+        """Return the rack that :meth:`to_state` stored; its clock continues where it stopped.
 
         Args:
-            history: where the metrics are that its cells have collected, unless the parts hold them.
-            wall: returns seconds that only ever grow.
+            history: the store with the metrics that its cells have collected, unless the parts hold them.
+            wall: returns seconds that never decrease.
 
         Raises:
             EmulatorError: a part is missing, or was stored by another version.
@@ -136,7 +136,7 @@ class RackWorld:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The storage cells' host names."""
+        """Return the storage cells' host names."""
         return tuple(self._rack.cells)
 
     def address(self, cell: str) -> str:
@@ -145,21 +145,21 @@ class RackWorld:
 
     @property
     def dbnodes(self) -> tuple[str, ...]:
-        """The database nodes' host names."""
+        """Return the database nodes' host names."""
         return self._rack.dbnodes
 
     @property
     def clusters(self) -> Sequence[Cluster]:
-        """The ASM clusters."""
+        """Return the ASM clusters."""
         return self._rack.clusters
 
     @property
     def faults(self) -> FaultBook:
-        """The faults that were injected."""
+        """Return the injected faults."""
         return self._rack.faults
 
     def inject(self, hosts: Sequence[str], kind: str, options: Mapping[str, object]) -> None:
-        """Give hosts a fault; it acts at once unless ``after`` says later. All get it or, on an error, none."""
+        """Inject a fault into hosts; it acts at once unless ``after`` delays it. On an error no host gets it."""
         rack, now = self._rack, self._rack.clock.now()
         names = [self._host(host) for host in hosts]
         faults = [make_fault(name, kind, options, is_cell=name in rack.cells, now=now) for name in names]
@@ -172,7 +172,7 @@ class RackWorld:
         rack.advance()
 
     def clear_faults(self, hosts: Sequence[str] | None, kind: str | None) -> int:
-        """End faults and return how many there were."""
+        """End faults and return how many were ended."""
         rack = self._rack
         wanted = None if hosts is None else [self._host(host) for host in hosts]
         if kind is not None and kind not in tuple(FaultKind):
@@ -185,7 +185,7 @@ class RackWorld:
         return len(found)
 
     def give_files(self, files: Callable[[str], Files]) -> None:
-        """Take what gives the files of a host, so that databases write their traces there."""
+        """Set the function that opens the files of a host, so that databases write their traces there."""
         self._rack.work.files = files
 
     def _host(self, name: str) -> str:
@@ -197,7 +197,7 @@ class RackWorld:
         )
 
     def describe(self) -> Json:
-        """Return the spec, and the names of the hosts."""
+        """Return the options of the rack and the names of its hosts."""
         spec = asdict(self._rack.spec)
         return {
             **spec,
@@ -223,7 +223,7 @@ class RackWorld:
         tty: bool,
         has_stdin: bool,
     ) -> Program:
-        """Return the program started on a cell or a database node."""
+        """Start a program on a cell or a database node and return it."""
         self._rack.advance()
         reader, writer = partial(read_script, files), partial(write_spool, files)
         if name in POWER:
@@ -248,7 +248,7 @@ class RackWorld:
             return cellcli(
                 self._rack, host, login, argv, tty=tty, has_stdin=has_stdin, files=FileAccess(read=reader, write=writer)
             )
-        # Imported by the first that asks for it: SQL and PL/SQL are a third of what a rack's process takes to start.
+        # Imported on first use: SQL and PL/SQL take a third of the start of a rack's process.
         from exacell.emulator.dbnode import program as dbnode_program
 
         own = FileAccess(read=reader, write=writer)
@@ -259,12 +259,12 @@ class RackWorld:
         return machine_of(self._rack, host)
 
     def machine_files(self, host: str) -> dict[str, str]:
-        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+        """Return the files of /proc and /sys about a host's machine: text by path."""
         machine = self._machine(host)
         return {**fixed_files(machine), **moving_files(machine)}
 
     def moving_files(self, host: str) -> dict[str, str]:
-        """Return those of them that change as time passes; all but the time as of the last whole minute."""
+        """Return those of these files that change with time; all but the time show the last whole minute."""
         self._rack.advance()
         minute, known = self._machines.get(host, (0.0, None))
         if known is None or minute != last_minute(self._rack.now()):
@@ -290,11 +290,11 @@ class RackWorld:
         yield from commit_load(asm, name, sessions=sessions, commits=commits)
 
     def uncounted(self) -> bool:
-        """Whether redo writes of user sessions are not yet in the cells' counters."""
+        """Return whether some redo writes of user sessions are not yet in the cells' counters."""
         return bool(self._rack.work.writes)
 
     def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
-        """Plant a true effect, or tell it."""
+        """Plant a true effect, or return the present one if ``known`` is None."""
         rack = self._rack
         if known is not None:
             rack.plant(db, Truth(**known) if known else None)
@@ -303,7 +303,7 @@ class RackWorld:
         return {"db": database, **(asdict(found) if found is not None else {})}
 
     def load_left(self, number: int) -> float | None:
-        """Return the wall seconds until a load is applied and collected; None when it is."""
+        """Return the wall seconds until a load is applied and collected; None if it already is."""
         end = self._rack.load_end(number)
         return None if end is None else max(0.0, end - self._rack.clock.now()) / self._rack.clock.speed
 
@@ -312,22 +312,22 @@ class RackWorld:
         self._rack.advance()
 
     def play(self, enough: Callable[[], bool]) -> bool:
-        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+        """Bring the rack nearer to its clock until ``enough`` returns True; return whether it has reached the clock."""
         return self._rack.play(enough)
 
     def hold_back(self) -> None:
-        """Let the clock go on from what has been played."""
+        """Set the clock back to the time that has been emulated."""
         self._rack.hold_back()
 
     def recollect(self) -> None:
-        """Let the newest collection of each cell's metrics tell of the cell as it is now, after its state was replaced."""
+        """Make the newest collection of each cell's metrics match the cell, after its state was replaced."""
         for host, cell in self._rack.cells.items():
             metrics = self._rack.metrics[host]
             if metrics.collections.last is not None:
                 metrics.collect(cell, metrics.collections.last.moment)
 
     def changed_parts(self, host: str) -> dict[str, Json]:
-        """Return the parts that a program on ``host`` has changed since the last call; empty when there are none."""
+        """Return the parts that a program on ``host`` has changed since the last call; empty if there are none."""
         changed: dict[str, Json] = {}
         on_cell = host in self._rack.cells
         if on_cell and self._is_new(host, self._cell_print(host)):
@@ -339,7 +339,7 @@ class RackWorld:
         return changed
 
     def moved_parts(self) -> dict[str, Json]:
-        """Return the parts that time has changed since the last call: its own moment always."""
+        """Return the parts that have changed with time since the last call; the time itself is always among them."""
         moved = {_CELL + host: self._cell_part(host) for host in self._rack.take_moved()}
         changed = self._asm_parts() if self._is_new(_ASM, self._asm_print()) else {}
         return {**moved, **changed, _CORE: self._core()}
@@ -355,10 +355,10 @@ class RackWorld:
         return {_part_of(cluster): states[cluster.name] for cluster in self._rack.clusters}
 
     def _core(self) -> Json:
-        """Return the rack's own state, without its cells'."""
+        """Return the rack's own state, without its cells' states."""
         core = copy(self._rack)
         core.cells, core.metrics = {}, {}
-        # First what was collected: of what is stored behind a cell's moment, the next start forgets it.
+        # Collections are stored first: the next start deletes those that are later than a cell's stored moment.
         self._rack.history.commit()
         return {**core.to_state(), "cell_order": [_CELL + host for host in self._rack.cells]}
 
@@ -374,7 +374,7 @@ class RackWorld:
         return True
 
     def _cell_print(self, host: str) -> bytes:
-        """Return bytes that differ when the cell differs; pickling is 20 times as fast as making its state."""
+        """Return bytes that differ if the cell differs; pickling is 20 times as fast as building its state."""
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
 
     def _fault_print(self) -> bytes:
@@ -387,12 +387,12 @@ class RackWorld:
 
 
 def _part_of(cluster: Cluster) -> str:
-    """Return the name of the part of the state that holds a cluster."""
+    """Return the name of a cluster's part of the state."""
     return f"{_ASM}-{cluster.name}" if cluster.suffix else _ASM
 
 
 def read_script(files: Files, name: str) -> str | None:
-    """Return the text of a script file; None when there is none or it can't be read."""
+    """Return the text of a script file; None if there is no such file or it can't be read."""
     try:
         with open(files.open(name, os.O_RDONLY), encoding="utf-8", errors="surrogateescape") as file:
             return file.read(_SCRIPT_LIMIT)

@@ -1,11 +1,11 @@
-"""``MegaCli64`` and ``storcli64`` of emulated hosts: the RAID controller behind the hard disks, to read.
+"""``MegaCli64`` and ``storcli64`` of emulated hosts: the RAID controller of the hard disks, read-only.
 
-Health checks of cells and database servers look through the physical and virtual drives and the battery for what is not
-well. A cell's drives are those of LIST PHYSICALDISK and LIST LUN, with their states; a database server has four that are
-well. Nothing can be changed, and what is not emulated is refused.
+Health checks of cells and database servers read the physical and virtual drives and the battery to find faults. A cell's drives
+are those of LIST PHYSICALDISK and LIST LUN, with their states; a database server has four healthy drives. Nothing can be changed,
+and commands that are not emulated are refused.
 
 Source: published outputs of ``MegaCli64 -PDList``, ``-LDInfo``, ``-AdpBbuCmd``, ``-AdpAllInfo`` and of
-``storcli64 -ShowSummary`` (the comments of patvdv/check_health's plugins); the figures of the battery are ours.
+``storcli64 -ShowSummary`` (the comments of patvdv/check_health's plugins); the figures of the battery are made up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DONE = "\nExit Code: 0x00\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """A drive at the controller; ``virtual`` drives have its number."""
+    """A drive of the controller; a virtual drive has the same number (``virtual``)."""
 
     enclosure: int
     slot: int
@@ -41,27 +41,27 @@ class Drive:
 
     @property
     def state(self) -> str:
-        """What the controller's firmware says of it."""
+        """Return the drive's state as the controller's firmware reports it."""
         return "Failed" if self.failed else "Online, Spun Up"
 
     @property
     def size(self) -> str:
-        """Its size as the controller prints it, in powers of 1024."""
+        """Return its size as the controller prints it, in powers of 1024."""
         if self.size_bytes >= TIB:
             return f"{self.size_bytes / TIB:.3f} TB"
         return f"{self.size_bytes / GIB:.3f} GB"
 
 
 def raid_tool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
-    """Run ``MegaCli64`` or ``storcli64``, whose options of the old form are alike.
+    """Run ``MegaCli64`` or ``storcli64``, which share the options of the old form.
 
     Returns:
-        A program; its exit status is 1 for everybody but root, and for what is not emulated.
+        A program; its exit status is 1 for logins other than root, and for commands that are not emulated.
     """
     if login != "root":
         yield Out("Failed to get controller count: only root may talk to the controller.\n", err=True)
         return 1
-    # Several options in one argument are told apart, as patvdv/check_health passes them.
+    # Several options in one argument are split, because patvdv/check_health passes them so.
     words = [word.lower().lstrip("-") for word in " ".join(argv).split()]
     drives = drives_of(rack, host)
     if words[:1] and (show := _OPTIONS.get(words[0])) is not None:

@@ -1,4 +1,4 @@
-"""Asks the process of an emulated rack: one request, one answer, over its control service."""
+"""Sends requests to the process of an emulated rack: one request and one answer over its control service."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from exacell.emulator import wire
 from exacell.emulator.store import Json, RackFiles, all_racks, rack_files, read_json
 
 ANSWER_S = 30.0
-"""How long an answer may take unless the caller says otherwise."""
+"""Seconds that an answer may take, unless the caller gives another time."""
 
 
 def existing_rack(home: Path, name: str) -> RackFiles:
-    """Return the files of a rack that was made before.
+    """Return the files of an existing rack.
 
     Raises:
         EmulatorError: there is no rack of that name.

@@ -1,6 +1,6 @@
 """The restricted logins of cells from 26.1 on: CellCLI and a few commands that only read, no scripts, no copies.
 
-Source: reference cellcli.md 8 (26.1). Which commands they are, and what a refusal says, is not published.
+Source: reference cellcli.md 8 (26.1). The list of commands and the text of a refusal are not published.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ALLOWED = frozenset(("cellcli", "date", "df", "hostname", "id", "uname", "uptime
 
 
 def refusal(login: Login, command: str | None) -> str:
-    """Return why a login may not run a command line; empty when it may. None stands for an interactive session."""
+    """Return why a login may not run a command line; empty if it may. ``command`` None means an interactive session."""
     if not login.host.restricted or login.user not in LOGINS or command is None:
         return ""
     simple = simple_command(command)
@@ -30,7 +30,7 @@ class RestrictedSFTPServer(HomeSFTPServer):
     """SFTP and SCP that refuse every file."""
 
     def named(self, path: bytes) -> str:
-        """Refuse a path.
+        """Refuse every path.
 
         Raises:
             asyncssh.SFTPPermissionDenied: always.

@@ -1,7 +1,7 @@
 """The emulator's own reader of the schema data that it shares with the client.
 
-Objects, attributes and metric definitions are data (``exacell/cellcli/data/*.tsv``); everything made of them here is
-the emulator's.
+Objects, attributes and metric definitions are data (``exacell/cellcli/data/*.tsv``); the code here that uses them belongs to the
+emulator alone.
 """
 
 from __future__ import annotations
@@ -35,19 +35,20 @@ class Attribute:
     """One attribute of an object type, as its line in the table declares it.
 
     Attributes:
-        modifiable: ALTER takes it; ``modifiable_since`` is the first release of which DESCRIBE says so, None when all do.
-        created: it is given with CREATE, and stays.
+        modifiable: ALTER can change it; ``modifiable_since`` is the first release whose DESCRIBE shows this, None if all do.
+        created: CREATE sets it, and it can't be changed.
         hidden: not in DETAIL, but may be named in ATTRIBUTES.
-        described: in DESCRIBE; what is not is hidden too. ``described_until`` is the first release whose DESCRIBE leaves it out.
+        described: in DESCRIBE; an attribute that is not is hidden too. ``described_until`` is the first release whose DESCRIBE
+            leaves it out.
         written_only: it is never printed.
-        values: what it may be; with ``several`` any of them, with commas between. Empty when anything of its kind may be.
-        range: its smallest and its largest whole number, None for no end; None when it is no such number.
-        default: what is printed when nothing was set; empty for nothing.
-        secret: nobody may read the whole of it.
-        copied: a copy of a rack has the rack's own value.
-        titled_since, titled_until: the releases whose DETAIL prints it, of those that have it.
-        detail_before: the attribute before which DETAIL of old releases prints it; empty when it stands in its place.
-        detail_end: in which group at the end they print it, 1 before 2; 0 when it stands in its place.
+        values: its possible values; with ``several`` any of them, separated by commas. Empty if it may be any value of its kind.
+        range: its smallest and its largest whole number, None for no limit; None if it is not a whole number.
+        default: the value that is printed if none was set; empty for none.
+        secret: it is never shown in full.
+        copied: a copy of a rack gets the rack's value.
+        titled_since, titled_until: of the releases that have it, those whose DETAIL prints it.
+        detail_before: the attribute before which DETAIL of old releases prints it; empty if it has its usual place.
+        detail_end: the group at the end in which they print it, 1 before 2; 0 if it has its usual place.
     """
 
     name: str
@@ -73,26 +74,26 @@ class Attribute:
     detail_end: int = 0
 
     def described_in(self, release: Release) -> bool:
-        """Whether DESCRIBE of a release has it."""
+        """Return whether DESCRIBE of a release lists it."""
         return self.described and _within(release, None, self.described_until)
 
     def described_modifiable(self, release: Release) -> bool:
-        """Whether DESCRIBE of a release calls it modifiable."""
+        """Return whether DESCRIBE of a release shows it as modifiable."""
         return self.modifiable and _within(release, self.modifiable_since, None)
 
     def titled_in(self, release: Release) -> bool:
-        """Whether DETAIL of a release that has it prints it."""
+        """Return whether DETAIL prints it on a release that has it."""
         return not self.hidden and _within(release, self.titled_since, self.titled_until)
 
     @property
     def quoted(self) -> bool:
-        """Whether values with blanks are printed in double quotes."""
+        """Return whether values with blanks are printed in double quotes."""
         return self.kind == "text"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectType:
-    """One object type: its verbs, what may follow LIST, its XML element and its attributes in DESCRIBE order."""
+    """One object type: its verbs, the clauses after LIST, its XML element, and its attributes in DESCRIBE order."""
 
     name: str
     element: str
@@ -104,7 +105,7 @@ class ObjectType:
     attributes: tuple[Attribute, ...]
 
     def exists_in(self, release: Release) -> bool:
-        """Whether a cell of ``release`` knows this object type."""
+        """Return whether a cell of ``release`` knows this object type."""
         return _within(release, self.since, self.until)
 
     def attributes_in(self, release: Release) -> tuple[Attribute, ...]:
@@ -112,12 +113,12 @@ class ObjectType:
         return tuple(a for a in self.attributes if _within(release, a.since, a.until))
 
     def attribute(self, name: str, release: Release) -> Attribute | None:
-        """Return the attribute of that name in any case, None when ``release`` has none."""
+        """Return the attribute of that name (upper or lower case); None if ``release`` has none."""
         return next((a for a in self._by_name.get(name.lower(), ()) if _within(release, a.since, a.until)), None)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Sequence[Attribute]]:
-        """The attributes of all releases by lower-case name: some changed from one release to the next."""
+        """Return the attributes of all releases by lower-case name; an attribute may differ between releases."""
         found: dict[str, list[Attribute]] = {}
         for attribute in self.attributes:
             found.setdefault(attribute.name.lower(), []).append(attribute)
@@ -126,7 +127,7 @@ class ObjectType:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricDefinition:
-    """One metric: a row of metrics.tsv, or of those that a 24.x cell no longer has, and the releases that have it."""
+    """One metric with the releases that have it: a row of metrics.tsv, or of the metrics that a 24.x cell no longer has."""
 
     name: str
     object_type: str
@@ -139,12 +140,12 @@ class MetricDefinition:
     until: Release | None
 
     def exists_in(self, release: Release) -> bool:
-        """Whether a cell of ``release`` has this metric."""
+        """Return whether a cell of ``release`` has this metric."""
         return _within(release, self.since, self.until)
 
 
 def rows_of(name: str, folder: str = "cellcli") -> Iterator[list[str]]:
-    """Yield the fields of each line of a data file, without its head and its comments."""
+    """Yield the fields of each line of a data file, without its header and its comments."""
     text = resources.files("exacell").joinpath(folder, "data", name).read_text(encoding="utf-8")
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     next(lines)
@@ -244,5 +245,5 @@ def metric_definitions() -> Mapping[str, MetricDefinition]:
 
 @cache
 def metrics_in(release: Release) -> Mapping[str, MetricDefinition]:
-    """Return the metric definitions that a cell of ``release`` has by name, in name order."""
+    """Return the metric definitions of a cell of ``release`` by name, in name order."""
     return MappingProxyType({name: d for name, d in metric_definitions().items() if d.exists_in(release)})

@@ -1,7 +1,7 @@
-"""Scrubbing of hard disks: cells read them from end to end every so often, and find the sectors that have gone bad.
+"""Scrubbing of hard disks: cells regularly read them from end to end, and find bad sectors.
 
-How far it is follows from the schedule, the size of the disk and what other I/O leaves of it, so nothing has to be played
-minute by minute. A scrub reads a megabyte at a time, at full speed on an idle disk and with what is left over on a busy one.
+The progress follows from the schedule, the size of the disk and its other I/O, so it need not be emulated minute by minute.
+A scrub reads one megabyte at a time: at full speed on an idle disk, and in the remaining time on a busy one.
 
 Source: Oracle SAGUG, alter-cell-disk-scrubbing-attributes: every two weeks unless altered, between one and two hours for
 each terabyte of an idle disk, whose utilisation it can bring to 100 %; IORM lets users' I/O go first.
@@ -29,25 +29,25 @@ INTERVALS: Mapping[str, float] = MappingProxyType(
 DEFAULT_INTERVAL = "biweekly"
 
 PACE = 176 * MIB
-"""Bytes a second: an hour and a half for a terabyte."""
+"""Bytes a second: a terabyte takes an hour and a half."""
 
 READ_US = 5650
-"""Microseconds that a megabyte takes: at full pace the disk is busy all the time but for a little."""
+"""Microseconds for a megabyte: at full speed the disk is busy nearly all the time."""
 
 _FIRST_S = 8.5 * DAY
-"""Seconds after the start of a new rack's cells at which their disks were scrubbed last: some days before the rack's."""
+"""Seconds from the start of a new rack's cells to the last scrub of their disks, which was some days before the rack was made."""
 
 _TIMES = tuple(f"{HARD}.{kind}_{size}.TM" for kind in ("R", "W") for size in ("SM", "LG"))
 
 _REMEMBERED = 64
-"""Moments whose results are remembered: a statement asks for them disk by disk."""
+"""Moments whose results are kept in memory: a statement asks for them disk by disk."""
 
 Window = tuple[float, float]
-"""When a scrub begins, and when it has to have ended."""
+"""The moment at which a scrub begins, and the moment by which it must end."""
 
 
 def alter_schedule(cell: Cell, now: float, *, interval: str | None = None, start: float | None = None) -> None:
-    """Let a cell scrub its disks by another schedule from now on; ``none`` stops a scrub that is under way."""
+    """Change a cell's schedule of scrubbing from now on; ``none`` also stops a running scrub."""
     before = _schedules(cell)[-1]
     fresh = ScrubSchedule(
         since=now,
@@ -58,7 +58,7 @@ def alter_schedule(cell: Cell, now: float, *, interval: str | None = None, start
 
 
 def count_busy(cell: Cell, metrics: CellMetrics) -> None:
-    """Count how long I/O has kept the hard disks busy since the last collection: what is left is for scrubbing."""
+    """Count how long other I/O has kept the hard disks busy since the last collection; the rest is for scrubbing."""
     disks = len(cell.hard_disks())
     last = metrics.last_values()
     busy = sum(metrics.counters.get(name, 0) - last.get(name, 0) for name in _TIMES)
@@ -73,7 +73,7 @@ def _schedules(cell: Cell) -> list[ScrubSchedule]:
 
 
 class Scrub:
-    """What the scrubs of one cell have read. Made for one statement: the schedule must not change while it is used."""
+    """The reads by the scrubs of one cell, for one statement: the schedule must not change while it is used."""
 
     def __init__(self, cell: Cell, metrics: CellMetrics) -> None:
         self._cell, self._metrics = cell, metrics
@@ -82,12 +82,12 @@ class Scrub:
         self._positions: dict[tuple[float, int], tuple[float, ...]] = {}
 
     def pace(self, moment: float) -> tuple[float, ...]:
-        """Return what differs at two moments if and only if something was read between them, on the largest disk."""
+        """Return a value that differs between two moments exactly if something was read between them, on the largest disk."""
         sizes = [disk.size_bytes for disk in self._cell.hard_disks()]
         return self._reached(moment, max(sizes)) if sizes else ()
 
     def read(self, disk: CellDisk, moment: float, *, part: GridDisk | None = None) -> int:
-        """Return the megabytes read of a disk up to ``moment``, or of a grid disk on it, since their counters began."""
+        """Return the megabytes of a disk, or of a grid disk on it, read up to ``moment`` since the counters began."""
         key = moment, disk.size_bytes
         if part is None and key in self._reads:
             return self._reads[key]
@@ -104,7 +104,7 @@ class Scrub:
         return found
 
     def errors(self, disk: CellDisk, moment: float, *, part: GridDisk | None = None) -> int:
-        """Return the bad sectors that scrubs have found and mended up to ``moment``, since counters began."""
+        """Return the number of bad sectors that scrubs have found and repaired up to ``moment``, since the counters began."""
         if disk.name not in self._cell.bad_sectors:
             return 0
         low, high = (part.offset, part.offset + part.size_bytes) if part else (0, disk.size_bytes)
@@ -118,7 +118,7 @@ class Scrub:
         return found
 
     def _both(self, disk: CellDisk, moment: float, part: GridDisk | None) -> tuple[tuple[float, ...], ...]:
-        """Return how far each scrub was at ``moment``, and when the counters began."""
+        """Return how far each scrub was at ``moment``, and how far when the counters began."""
         now = self._reached(moment, disk.size_bytes)
         begin = self._metrics.counting_since(moment, self._cell.cellsrv_start)
         begin = max(begin, part.creation_time) if part else begin
@@ -129,7 +129,7 @@ class Scrub:
         return found + (0.0,) * (count - len(found))
 
     def _reached(self, moment: float, size: int) -> tuple[float, ...]:
-        """Return how many bytes of a disk each scrub has read at ``moment``, in the order in which they began."""
+        """Return the bytes of a disk that each scrub has read at ``moment``, in the order in which the scrubs began."""
         key = moment, size
         known = self._positions.get(key)
         if known is None:
@@ -142,7 +142,7 @@ class Scrub:
         return known
 
     def _windows(self) -> Iterator[Window]:
-        """Yield when scrubs run, in order and without end unless the schedule says so; the next one ends the one before."""
+        """Yield the times of the scrubs in order, without end if the schedule has none; each scrub ends when the next begins."""
         pending: float | None = None
         for index, schedule in enumerate(self._schedules):
             last = index == len(self._schedules) - 1
@@ -163,7 +163,7 @@ class Scrub:
             yield pending, float("inf")
 
     def _idle_s(self, begin: float, end: float) -> float:
-        """Return the seconds that other I/O left of a disk's time."""
+        """Return the seconds of a disk's time that other I/O did not use."""
         metrics = self._metrics
         if end < metrics.begin:
             return end - begin

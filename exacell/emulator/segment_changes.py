@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP of tables and indexes on an emulated database: columns of tables, and how flash caches them.
+"""CREATE, ALTER and DROP of tables and indexes on an emulated database: columns of tables, and the use of the flash cache.
 
 Grammar::
 
@@ -36,7 +36,7 @@ def change_segments(instance: Instance, database: Database, statement: str) -> s
     """Carry out a statement on tables or indexes; return the message.
 
     Raises:
-        OraError: what the grammar does not have, an object that is missing or there already, or a wrong option.
+        OraError: the statement is not in the grammar, an object is missing or exists already, or an option is wrong.
     """
     reader = TokenReader(statement)
     verb = reader.take().value
@@ -58,7 +58,7 @@ def segment_of(instance: Instance, table: UserTable) -> Segment | None:
 
 
 def grown(instance: Instance, table: UserTable) -> None:
-    """Let a table's segment be as large as its rows need; it never shrinks, as no segment does by itself."""
+    """Make a table's segment as large as its rows need; it never shrinks, because no segment shrinks by itself."""
     segment = segment_of(instance, table)
     if segment is not None and instance.database is not None:
         size = max(segment.size_bytes, blocks_of(len(table), table.row_bytes))
@@ -70,7 +70,7 @@ def grown(instance: Instance, table: UserTable) -> None:
 
 
 def _object(reader: TokenReader) -> tuple[str, str]:
-    """Return owner and name; without an owner it is SYS, who is connected."""
+    """Read an object's name; return owner and name. The default owner is SYS, the connected user."""
     name = reader.name(903)
     return (name, reader.name(903)) if reader.accept_mark(".") else (SYS, name)
 
@@ -120,7 +120,7 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
 
 
 def _no_directory(reader: TokenReader) -> OraError:
-    """Return what an external table is refused with: its default directory is none that the database has."""
+    """Return the error for an external table: the database does not have its default directory."""
     while reader.here.kind is not TokenKind.END:
         if reader.take().is_word("DEFAULT") and reader.accept("DIRECTORY"):
             return OraError(ora(6564, reader.name(903)))
@@ -128,7 +128,7 @@ def _no_directory(reader: TokenReader) -> OraError:
 
 
 def change_directories(statement: str) -> OraError:
-    """Return what CREATE and DROP DIRECTORY are refused with: emulated databases have none, and nobody may make one."""
+    """Return the error for CREATE and DROP DIRECTORY: emulated databases have no directories, and nobody may create one."""
     reader = TokenReader(statement)
     if reader.take().is_word("DROP"):
         reader.take()
@@ -152,7 +152,7 @@ def _attributes(reader: TokenReader, segment: Segment) -> None:
 
 
 def _storage(reader: TokenReader) -> str:
-    """Return the CELL_FLASH_CACHE of a storage clause, empty when it says nothing about it."""
+    """Read a storage clause and return its CELL_FLASH_CACHE; empty if it has none."""
     reader.expect_mark("(", 906)
     chosen = ""
     while not reader.accept_mark(")"):

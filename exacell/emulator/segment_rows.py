@@ -46,7 +46,7 @@ def segments(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def objects(kind: str) -> Callable[[Instance], Iterator[Mapping[str, Value]]]:
-    """Return what yields the rows of DBA_TABLES or DBA_INDEXES; the storage of partitioned ones is their partitions'."""
+    """Return a function that yields the rows of DBA_TABLES or DBA_INDEXES; storage of partitioned ones is in the partitions."""
 
     def rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
         seen: set[tuple[str, str]] = set()
@@ -101,7 +101,7 @@ def partitions(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def all_objects(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of DBA_OBJECTS: one for each segment, and one without data for what is partitioned."""
+    """Yield the rows of DBA_OBJECTS: one for each segment, and one without data for each partitioned object."""
     database = instance.database.name if instance.database is not None else ""
     created = from_epoch(instance.database.created if instance.database is not None else 0.0)
     whole: set[tuple[str, str]] = set()

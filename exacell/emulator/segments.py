@@ -1,4 +1,4 @@
-"""The tables and indexes of emulated databases, as far as their storage clause says how flash caches them.
+"""The tables and indexes of emulated databases, with the storage clause that decides how flash caches them.
 
 Source: reference asm.md section 11; Oracle Database SQL Language Reference, "storage_clause", CELL_FLASH_CACHE.
 """
@@ -17,7 +17,7 @@ CHOICES = (DEFAULT, KEEP, NONE)
 """Values of CELL_FLASH_CACHE."""
 
 APPLICATION = "APP"
-"""The schema whose tables every emulated database has."""
+"""The schema of the tables that every emulated database has."""
 
 
 @dataclass(kw_only=True)
@@ -25,7 +25,7 @@ class Segment:
     """One segment.
 
     Attributes:
-        table: the table itself, or the one of an index.
+        table: its own name, or the table of an index.
         partition: empty unless it is a partition of the object.
         kind: TABLE or INDEX.
         cell_flash_cache: DEFAULT, KEEP or NONE.
@@ -42,17 +42,17 @@ class Segment:
 
     @property
     def segment_type(self) -> str:
-        """DBA_SEGMENTS.SEGMENT_TYPE."""
+        """Return DBA_SEGMENTS.SEGMENT_TYPE."""
         return f"{self.kind} PARTITION" if self.partition else self.kind
 
 
 _TABLES = (("ORDERS", 40, ("P2021Q1", "P2021Q2", "P2021Q3", "P2021Q4")), ("ORDER_ITEMS", 30, ()), ("CUSTOMERS", 8, ()))
 _INDEXES = (("ORDERS_PK", "ORDERS", 30), ("ORDER_ITEMS_PK", "ORDER_ITEMS", 25), ("CUSTOMERS_NAME_IX", "CUSTOMERS", 6))
-"""Names, and per cent of the space of the data files for data and for indexes."""
+"""Names, tables, and the percentage of the space for data or for indexes."""
 
 
 def default_segments(data_bytes: int, index_bytes: int) -> list[Segment]:
-    """Return the segments of a new database over so much space for data and for indexes."""
+    """Return the segments of a new database, over this many bytes for data and for indexes."""
     segments: list[Segment] = []
     for name, percent, partitions in _TABLES:
         size = data_bytes * percent // 100
@@ -78,13 +78,13 @@ def default_segments(data_bytes: int, index_bytes: int) -> list[Segment]:
 
 
 def object_number(database: str, segment: Segment) -> int:
-    """Return DBA_OBJECTS.DATA_OBJECT_ID of a segment, the objectNumber under which cells cache it."""
+    """Return DBA_OBJECTS.DATA_OBJECT_ID of a segment; cells use it as objectNumber."""
     name = f"{database}|{segment.kind}|{segment.owner}|{segment.name}|{segment.partition}"
     return 60_000 + crc32(name.encode()) % 40_000
 
 
 def clause_shares(segments: Iterable[Segment]) -> tuple[float, float]:
-    """Return which share of the data in segments is KEEP, and which is NONE."""
+    """Return the shares of the data in segments with KEEP and with NONE."""
     found = list(segments)
     total = sum(segment.size_bytes for segment in found)
     if not total:
@@ -94,5 +94,5 @@ def clause_shares(segments: Iterable[Segment]) -> tuple[float, float]:
 
 
 def segments_from_state(rows: Sequence[dict[str, Any]]) -> list[Segment]:
-    """Return the segments that a database's state holds."""
+    """Return the segments in a database's stored state."""
     return [Segment(**row) for row in rows]

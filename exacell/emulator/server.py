@@ -1,4 +1,4 @@
-"""The SSH servers of an emulated rack: one loopback listener a host; sessions run our programs or a real shell."""
+"""The SSH servers of an emulated rack: one loopback listener for each host; sessions run our programs or a real shell."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ LOG = logging.getLogger("exacell.emulator")
 
 _READ = 65536
 _LOGIN_S = 120
-"""How long a login may take: sshd_config(5), LoginGraceTime. 300 at once on a busy machine need more than 30 seconds."""
+"""Seconds that a login may take: sshd_config(5), LoginGraceTime. 300 logins at once on a busy machine need more than 30 seconds.
+"""
 _CLOSE_S = 5.0
-"""How long a channel may take to close after its session has ended."""
+"""Seconds that a channel may take to close after its session has ended."""
 _NOT_EXECUTED = 126
-"""What shells answer for what is there and can't be run."""
+"""Exit status of shells for a file that exists but can't be run."""
 _FAILED = 255
-"""What sshd answers when it can't start the login's shell."""
+"""Exit status of sshd when it can't start the login's shell."""
 _ACCEPTED_ENVIRONMENT = ("LANG", "LC_")
-"""What a client may set, as AcceptEnv has it in Oracle Linux's sshd_config."""
+"""Variables that a client may set, as AcceptEnv has them in Oracle Linux's sshd_config."""
 
 
 class ChannelConsole:
-    """An exec request's channel as a program's console."""
+    """The channel of an exec request, used as a program's console."""
 
     def __init__(self, channel: SSHServerProcess[bytes]) -> None:
         self._channel = channel
@@ -92,16 +93,16 @@ class ChannelConsole:
 
 
 def cut_connection(channel: SSHServerProcess[bytes]) -> None:
-    """Break the connection of a session without a word of SSH's."""
+    """Break the connection of a session without an SSH message."""
     channel.channel.get_connection().abort()
 
 
 class HostServer(SSHServer):
-    """Authentication on one emulated host: known logins, by the public keys in their home directories only.
+    """Authentication on one emulated host: only known logins, and only by the public keys in their home directories.
 
     Args:
-        open_ones: the host's connections, of which this one is a member while it lasts.
-        beyond: to where it forwards connections, if it is a database node.
+        open_ones: the host's connections; this one is added and later removed.
+        beyond: the destinations to which a database node forwards connections.
     """
 
     def __init__(
@@ -120,21 +121,21 @@ class HostServer(SSHServer):
         self._connection: SSHServerConnection | None = None
 
     def connection_made(self, conn: SSHServerConnection) -> None:
-        """Remember the connection, on which keys are set; close it at once when connections are refused."""
+        """Store the connection, for the login's keys; close it at once if the host refuses connections."""
         self._connection = conn
         self._open.add(conn)
         if self._faults.refuses(self._host.name):
-            # Without lingering the client gets a reset, which is as near to a closed port as an open one comes.
+            # Without lingering the client gets a reset, which is as near to a closed port as an open port can come.
             conn.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             conn.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Remove the connection from the host's connections."""
         if self._connection is not None:
             self._open.discard(self._connection)
 
     def begin_auth(self, username: str) -> bool:
-        """Take the login's authorized_keys; a login without any can't get in."""
+        """Load the login's authorized_keys; a login without keys can't log in."""
         assert self._connection is not None
         login = self._host.login(username)
         if login is None:
@@ -149,7 +150,7 @@ class HostServer(SSHServer):
         return True
 
     def public_key_auth_supported(self) -> bool:
-        """Keys are what every login is asked for, also one that has none or does not exist."""
+        """Return True: every login is asked for a key, even one that has no keys or does not exist."""
         return True
 
     def connection_requested(
@@ -158,7 +159,7 @@ class HostServer(SSHServer):
         """Forward a client's connection to another host of the rack, as a jump host does.
 
         Raises:
-            ChannelOpenError: this host forwards nothing, or there is no such host.
+            ChannelOpenError: this host does not forward connections, or there is no such host.
         """
         assert self._connection is not None
         if self._host.kind is not DBNODE:
@@ -208,7 +209,7 @@ class RackServers:
         """Serve every host on its socket.
 
         Args:
-            addresses: the hosts' own on the storage network, by which they are known to each other.
+            addresses: the hosts' addresses on the storage network, by which they reach each other.
             more: further sockets by host.
         """
         ports = {name: bound.getsockname()[1] for name, bound in sockets.items()}
@@ -217,12 +218,12 @@ class RackServers:
             options = self._options(name)
             for bound in (sockets[name], *([more[name]] if name in more else [])):
                 self._acceptors[name].append(await asyncssh.listen(sock=bound, options=options))
-                # Connections inherit it: without it one that this life has ended keeps the port from the next for a minute.
+                # Connections inherit it: without it, an ended connection of this run blocks the port for a minute.
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.offer_keys()
 
     def _options(self, name: str) -> SSHServerConnectionOptions:
-        """Return how a host serves a connection."""
+        """Return the options with which a host serves a connection."""
         host = self._hosts[name]
         return SSHServerConnectionOptions(
             server_host_keys=[host_key(self._files, name, other=name in self._unknown)],
@@ -242,7 +243,7 @@ class RackServers:
         )
 
     async def _serve_from_inside(self, name: str, connection: socket.socket) -> None:
-        """Serve a connection that comes from behind the fence of another host of the rack."""
+        """Serve a connection from behind the fence of another host of the rack."""
         try:
             await asyncssh.run_server(connection, options=self._options(name))
         except (OSError, asyncssh.Error, TimeoutError) as error:
@@ -250,7 +251,7 @@ class RackServers:
             connection.close()
 
     def offer_keys(self) -> None:
-        """Let every host show the host key that it has now: its own, or with that fault one that nobody knows."""
+        """Make every host show its present host key: its own, or with that fault a key that nobody knows."""
         wanted = {name for name in self._hosts if self._faults.holds(name, Kind.HOST_KEY)}
         for name in wanted ^ self._unknown:
             key = host_key(self._files, name, other=name in wanted)
@@ -259,7 +260,7 @@ class RackServers:
         self._unknown = wanted
 
     def drop(self, name: str) -> None:
-        """Break every open connection to a host, as its restart does, once what is being done now is done."""
+        """Break every open connection to a host, as its restart does, once the present event has been handled."""
         for connection in self._open[name]:
             asyncio.get_running_loop().call_soon(connection.abort)
 
@@ -276,12 +277,12 @@ class RackServers:
             await acceptor.wait_closed()
 
     async def _session(self, host: Host, channel: SSHServerProcess[bytes]) -> None:
-        """Run one exec or shell request; when the client leaves, so does what it ran."""
+        """Run one exec or shell request; when the client disconnects, the program or shell ends."""
         login = host.login(channel.get_extra_info("username"))
         assert login is not None
         work = asyncio.ensure_future(self._run(login, channel))
         self._sessions.add(work)
-        # Both are watched: a channel whose input nobody reads does not learn that its connection is gone.
+        # Both are watched: a channel whose input nobody reads does not notice that its connection is gone.
         closed = asyncio.ensure_future(channel.wait_closed())
         disconnected = asyncio.ensure_future(channel.get_extra_info("connection").wait_closed())
         try:
@@ -309,7 +310,7 @@ class RackServers:
         finally:
             self._keys.leave(key)
         if status < 0:
-            # As sshd tells it; ssh makes 255 of that.
+            # As sshd reports it; ssh makes 255 of it.
             channel.exit_with_signal(signal.Signals(-status).name.removeprefix("SIG"))
         else:
             channel.exit(status & 0xFF)
@@ -354,7 +355,7 @@ class RackServers:
 
 
 def no_shell(command: str | None, programs: Sequence[str], reason: str) -> str:
-    """Return the line that says why a command line is not run."""
+    """Return the message that says why a command line is not run."""
     first = (command or "").split(None, 1)[0] if command and command.strip() else "a login shell"
     return (
         f"{first}: not run: this machine allows no fence around emulated hosts ({reason}), and without one "
@@ -370,7 +371,7 @@ def _sftp(host: Host, channel: SSHServerChannel[bytes]) -> HomeSFTPServer:
 
 
 def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:
-    """Return what sshd tells a session about where it comes from."""
+    """Return the variables in which sshd tells a session its client's address."""
     peer, own = channel.get_extra_info("peername"), channel.get_extra_info("sockname")
     if not peer or not own:
         return {}

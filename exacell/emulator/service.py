@@ -1,4 +1,4 @@
-"""The control service of a running rack: requests of the command layer, and programs on the hosts' PATH."""
+"""The control service of a running rack: answers requests of the command layer and of programs on the hosts' PATH."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ LOG = logging.getLogger("exacell.emulator")
 Operation = Callable[[Json], Awaitable[Json]]
 
 _FIRST_FRAME_S = 30.0
-"""How long a connection may take to say what it wants; then it is closed."""
+"""Seconds that a connection may take to send its first frame; then it is closed."""
 
 
 class FrameConsole:
-    """A shim's connection as a program's console.
+    """A shim's connection, used as a program's console.
 
     Args:
-        cut_session: breaks the SSH connection of the session that the shim runs in; returns False when there is none.
+        cut_session: breaks the SSH connection of the shim's session; returns False if there is none.
     """
 
     def __init__(self, reader: StreamReader, writer: StreamWriter, *, cut_session: Callable[[], bool]) -> None:
@@ -50,7 +50,7 @@ class FrameConsole:
         await self._send(wire.ERRORS if err else wire.OUTPUT, text.encode("utf-8", "surrogateescape"))
 
     async def read_line(self, prompt: str) -> str | None:
-        """Have the shim show the prompt and read; what it read beyond a line serves the next call."""
+        """Let the shim show the prompt and read; input beyond one line is kept for the next call."""
         shown = prompt
         while True:
             complete, line = self._lines.next()
@@ -72,7 +72,7 @@ class FrameConsole:
         await self._send(wire.EXIT, str(status).encode("ascii"))
 
     async def receive(self) -> None:
-        """Take in what the shim sends until it is gone."""
+        """Receive the shim's frames until it is gone."""
         while True:
             try:
                 kind, payload = await read_frame(self._reader)
@@ -94,17 +94,17 @@ async def read_frame(reader: StreamReader) -> tuple[bytes, bytes]:
 
     Raises:
         asyncio.IncompleteReadError: the connection ended first.
-        ValueError: the frame is longer than any that either side sends.
+        ValueError: the frame is longer than both sides allow.
     """
     kind, length = wire.parse_header(await reader.readexactly(wire.HEADER))
     return kind, await reader.readexactly(length)
 
 
 class ControlService:
-    """Answers on a loopback port whoever knows the token.
+    """Answers requests with the right token on a loopback port.
 
     Args:
-        operations: what a request's ``op`` does; each takes the request and returns its result.
+        operations: the function for each ``op``; it takes the request and returns the result.
     """
 
     def __init__(
@@ -130,11 +130,11 @@ class ControlService:
         return port
 
     async def listen_on(self, programs: socket.socket, host: Host) -> asyncio.AbstractServer:
-        """Answer programs that come from behind a host's fence: they speak for that host, and ask for nothing else."""
+        """Answer programs from behind a host's fence: they act on that host and may only run programs."""
         return await asyncio.start_unix_server(partial(self._accept, host=host), sock=programs)
 
     async def close(self) -> None:
-        """Stop listening and end what runs."""
+        """Stop listening and end all running programs."""
         if self._server is not None:
             self._server.close()
         for connection in list(self._connections):
@@ -177,12 +177,12 @@ class ControlService:
             return {"ok": await operation(request)}
         except ExacellError as error:
             return {"error": error.message, "hint": error.hint}
-        except Exception:  # a fault in one request must not end the rack
+        except Exception:  # an error in one request must not end the rack
             LOG.exception("%s failed", request.get("op"))
             return {"error": "the emulator failed here; its log tells why", "hint": ""}
 
     async def _run(self, fields: list[str], reader: StreamReader, writer: StreamWriter, inside: Host | None) -> None:
-        """Run a program for who is behind the fence of a host, or for one of this machine who knows the token."""
+        """Run a program for a process behind a host's fence, or for a process of this machine that knows the token."""
         token, host_name, user, terminal, cwd, program, count, *rest = fields
         if inside is None and not hmac.compare_digest(token, self._token):
             return

@@ -1,7 +1,7 @@
-"""The rows of the views of an instance's processes, sessions and memory, and of its parameters as X$ tables have them.
+"""The rows of the views of an instance's processes, sessions and memory, and of the X$ tables of its parameters.
 
-Names and columns follow the Oracle Database Reference (V$SESSION, V$PROCESS, V$SGA, V$DIAG_INFO). Background processes are
-there and the sessions of users; addresses and sizes are ours.
+Names and columns follow the Oracle Database Reference (V$SESSION, V$PROCESS, V$SGA, V$DIAG_INFO). The rows are the background
+processes and the users' sessions; addresses and sizes are made up.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST_OS_PROCESS = 9012
 
 
 def _processes(instance: Instance) -> Iterator[tuple[int, str]]:
-    """Yield number and name of each process, of users' sessions an empty name."""
+    """Yield number and name of each process; the name is empty for users' sessions."""
     names = _OF_ASM if instance.database is None else _BACKGROUND
     yield from enumerate(names, start=2)
     for number in _users(instance) or (OWN_SESSION,):
@@ -34,7 +34,7 @@ def _processes(instance: Instance) -> Iterator[tuple[int, str]]:
 
 
 def _users(instance: Instance) -> Mapping[int, UserSession]:
-    """Return the sessions of users by number; those of ASM are not told apart."""
+    """Return the sessions of users by number; for ASM there are none."""
     return instance.asm.rack.work.desk(instance).sessions if instance.database is not None else {}
 
 
@@ -119,7 +119,7 @@ def processes(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def diagnostics(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$DIAG_INFO: where the instance writes its traces, and the session that asks its own."""
+    """Yield the rows of V$DIAG_INFO: the instance's trace directory, and the trace file of the session that asks."""
     if instance.database is None:
         return
     directory = trace_directory(instance.database.name, instance.name)
@@ -136,7 +136,7 @@ def diagnostics(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def enabled_traces(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of DBA_ENABLED_TRACES: what was switched on for the database or for services."""
+    """Yield the rows of DBA_ENABLED_TRACES: the tracing switched on for the database or for services."""
     for trace in instance.database.traces if instance.database is not None else ():
         yield {
             "TRACE_TYPE": trace.kind,
@@ -176,7 +176,7 @@ def parameter_values(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def _fixed(instance: Instance, first: int, number: int) -> dict[str, Value]:
-    """Return what every row of an X$ table begins with; ``first`` sets the addresses of one table apart."""
+    """Return the columns with which every row of an X$ table begins; ``first`` separates the addresses of the tables."""
     return {"ADDR": _address(first + number), "INDX": number, "INST_ID": instance.node + 1}
 
 

@@ -1,7 +1,7 @@
-"""The SSH sessions under way on the emulated hosts, by a key that their processes carry in their environment.
+"""The open SSH sessions on the emulated hosts, by a key in the environment of their processes.
 
-A program that a shell on an emulated host runs reaches the rack by a connection of its own; the key tells which SSH
-session it belongs to, so that an injected fault can cut that one.
+A program that a shell on an emulated host runs reaches the rack over a separate connection; the key shows to which SSH
+session it belongs, so that an injected fault can break that session's connection.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ VARIABLE = "EXACELL_EMU_SESSION"
 
 
 class Sessions:
-    """Who is connected."""
+    """The open sessions."""
 
     def __init__(self) -> None:
         self._cut: dict[str, Callable[[], None]] = {}
 
     def enter(self, cut: Callable[[], None]) -> str:
-        """Return the key of a new session, which ``cut`` ends together with its connection."""
+        """Return the key of a new session; ``cut`` breaks its connection."""
         key = secrets.token_hex(8)
         self._cut[key] = cut
         return key
@@ -30,7 +30,7 @@ class Sessions:
         self._cut.pop(key, None)
 
     def cut(self, key: str) -> bool:
-        """Break the connection of a session; return False when there is none of that key."""
+        """Break the connection of a session; return False if no session has that key."""
         cut = self._cut.get(key)
         if cut is None:
             return False

@@ -1,4 +1,4 @@
-"""What ALTER and CREATE take of an attribute, by what its line in the schema's table declares."""
+"""The values that ALTER and CREATE accept for an attribute, as its line in the schema's table declares."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ MAX_TEXT = 255
 def checked_values(
     owner: str, values: Mapping[str, str], release: Release, *, creating: bool = False
 ) -> dict[str, str]:
-    """Return the values that a statement sets: by the attributes' names, in Oracle's spelling.
+    """Return the values that a statement sets, by the attributes' names, in Oracle's spelling.
 
     Args:
-        values: as they were given, by the attributes' names in any case.
-        creating: it is CREATE, which takes attributes that stay as they are.
+        values: as they were given, by the attributes' names in upper or lower case.
+        creating: for CREATE, which also accepts attributes that can't be changed later.
 
     Raises:
-        CellError: the release has no such attribute, it can't be set, or takes no such value.
+        CellError: the release has no such attribute, it can't be set, or it does not accept the value.
     """
     found = {attribute_of(owner, name, release, creating=creating): text for name, text in values.items()}
     return {attribute.name: checked(attribute, text) for attribute, text in found.items()}
@@ -31,7 +31,7 @@ def attribute_of(owner: str, name: str, release: Release, *, creating: bool = Fa
     """Return the attribute that a statement sets.
 
     Raises:
-        CellError: the release has none of that name, or it can't be set.
+        CellError: the release has no attribute of that name, or it can't be set.
     """
     attribute = object_types()[owner].attribute(name, release)
     if attribute is None:
@@ -45,7 +45,7 @@ def checked(attribute: Attribute, text: str) -> str:
     """Return a value of an attribute in Oracle's spelling.
 
     Raises:
-        CellError: the attribute takes no such value.
+        CellError: the attribute does not accept the value.
     """
     if attribute.values and attribute.several:
         return ",".join(_one_of(attribute, part.strip()) for part in text.split(","))

@@ -1,4 +1,4 @@
-"""SFTP and scp on an emulated host: the login's home directory first, then the host's own files, and none of the machine's."""
+"""SFTP and scp on an emulated host: paths begin in the login's home directory and reach only the host's own files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from exacell.emulator.beneath import Spot, open_at, spot
 
 
 class Local(bytes):
-    """A path of this process to what has been found, which needs no more looking."""
+    """A path of this process to a file that has been found; it is not resolved again."""
 
 
 class HomeSFTPServer(SFTPServer):
-    """Serves files as a shell that starts in ``home`` would name them; ``~`` is that home.
+    """Serves files by the names that a shell started in ``home`` would use; ``~`` is that home.
 
     Args:
-        root: where the host's directories lie.
+        root: the directory on this machine that holds the host's directories.
         home: the login's home directory, as the host names it.
     """
 
@@ -43,7 +43,7 @@ class HomeSFTPServer(SFTPServer):
         self._root, self._home = root, home
 
     def named(self, path: bytes) -> str:
-        """Return the host's absolute path for one that the client names."""
+        """Return the host's absolute path for a path that the client names."""
         text = os.fsdecode(path)
         if text == "~" or text.startswith("~/"):
             text = text[2:]
@@ -56,23 +56,23 @@ class HomeSFTPServer(SFTPServer):
 
     @contextmanager
     def _changed(self, path: bytes) -> Iterator[str]:
-        """Yield a path to an entry that is made, removed or renamed."""
+        """Yield a path to an entry that will be created, removed or renamed."""
         with self._spot(path, follow=False) as at:
             at.refuse_at_top()
             yield at.entry
 
     def map_path(self, path: bytes) -> bytes:
-        """Return a path that has been found.
+        """Return a path that has been found already.
 
         Raises:
-            PermissionError: it is a client's: what looks at that by itself could leave the host.
+            PermissionError: it is a client's path, which could lead outside the host's directories.
         """
         if isinstance(path, Local):
             return path
         raise PermissionError("not a file of this host")
 
     def open(self, path: bytes, pflags: int, attrs: SFTPAttrs) -> object:
-        """Return a regular file, made when the flags say so."""
+        """Open a regular file and return it; it is created if the flags say so."""
         writes = pflags & (FXF_WRITE | FXF_APPEND)
         flags = os.O_RDONLY if not writes else os.O_RDWR if pflags & FXF_READ else os.O_WRONLY
         for theirs, ours in _FLAGS.items():
@@ -84,7 +84,7 @@ class HomeSFTPServer(SFTPServer):
         return os.fdopen(descriptor, mode, buffering=0)
 
     def stat(self, path: bytes) -> os.stat_result:
-        """Return the attributes of what a path leads to."""
+        """Return the attributes of the file to which a path leads; links are followed."""
         with self._spot(path) as at:
             return os.stat(at.target)
 
@@ -99,14 +99,14 @@ class HomeSFTPServer(SFTPServer):
             super().setstat(Local(os.fsencode(at.target)), attrs)
 
     async def scandir(self, path: bytes) -> AsyncIterator[SFTPName]:
-        """Yield what a directory holds."""
+        """Yield the entries of a directory."""
         with self._spot(path) as at:
             for name in (".", "..", *os.listdir(at.target)):
                 attributes = os.lstat(at.target if name == ".." else f"{at.target}/{name}")
                 yield SFTPName(os.fsencode(name), attrs=await self.convert_attrs(attributes))
 
     def statvfs(self, path: bytes) -> os.statvfs_result:
-        """Return how full the file system is."""
+        """Return the size and the free space of the file system."""
         with self._spot(path) as at:
             return os.statvfs(at.target)
 
@@ -116,7 +116,7 @@ class HomeSFTPServer(SFTPServer):
             return os.fsencode(at.path)
 
     def readlink(self, path: bytes) -> bytes:
-        """Return what a link says."""
+        """Return the target of a link, as it is written in the link."""
         with self._spot(path, follow=False) as at:
             return os.fsencode(os.readlink(at.entry))
 
@@ -136,10 +136,10 @@ class HomeSFTPServer(SFTPServer):
             os.remove(entry)
 
     def rename(self, oldpath: bytes, newpath: bytes) -> None:
-        """Give a file another name that nothing has.
+        """Rename a file; the new name must be free.
 
         Raises:
-            SFTPFileAlreadyExists: something has it.
+            SFTPFileAlreadyExists: the new name exists.
         """
         with self._changed(oldpath) as old, self._changed(newpath) as new:
             if os.path.lexists(new):
@@ -147,12 +147,12 @@ class HomeSFTPServer(SFTPServer):
             os.rename(old, new)
 
     def posix_rename(self, oldpath: bytes, newpath: bytes) -> None:
-        """Give a file another name, over one that has it."""
+        """Rename a file; it replaces a file of the new name."""
         with self._changed(oldpath) as old, self._changed(newpath) as new:
             os.replace(old, new)
 
     def link(self, oldpath: bytes, newpath: bytes) -> None:
-        """Give a file one more name."""
+        """Make a hard link."""
         with self._changed(oldpath) as old, self._changed(newpath) as new:
             os.link(old, new, follow_symlinks=False)
 

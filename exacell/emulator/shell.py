@@ -1,4 +1,4 @@
-"""What a login's command line means on an emulated host: one of our programs, or work for a real shell.
+"""How a login's command line runs on an emulated host: as one of our programs, or in a real shell.
 
 An exec request is a line for the login shell. When it is one simple command without anything that a shell would expand
 or redirect, and names a program that we emulate, no shell is needed and none is started. Everything else goes to a real
@@ -32,20 +32,20 @@ _KEYS_LIMIT = 1 << 20
 _HARDWARE = ("dmidecode", "ipmitool", "MegaCli64", "storcli64")
 _POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "systemctl", "service")
 _OF_THE_SYSTEM = frozenset(PLACES)
-"""Programs that are no part of Oracle's installation directories."""
+"""Programs that are not in Oracle's installation directories."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostKind:
-    """What one kind of host offers.
+    """The programs and logins of one kind of host.
 
     Attributes:
         name: names the directory of its programs.
         programs: the programs that the rack's process answers.
         ids: OS logins that are accepted, with their numeric user id.
-        login: whom its hosts take a program for that does not say.
+        login: the login of a program that names none.
         homes: installation directories under whose ``bin`` the programs are called by absolute path.
-        inner: what the rack's process answers besides, for scripts that its hosts have.
+        inner: further requests that the rack's process answers, for scripts of these hosts.
     """
 
     name: str
@@ -56,12 +56,12 @@ class HostKind:
     inner: tuple[str, ...] = ()
 
     def answers(self, command: str) -> bool:
-        """Whether ``command``, a bare name or an absolute path where it is installed, is one of the programs."""
+        """Return whether ``command``, a bare name or an absolute path of an installed program, is one of the programs."""
         directory, slash, program = command.rpartition("/")
         return program in self.programs and (not slash or directory in self.directories(program))
 
     def directories(self, program: str) -> tuple[str, ...]:
-        """Return the directories under which a program or tool of these hosts is called by absolute path."""
+        """Return the directories in which a program or tool of these hosts can be called by absolute path."""
         places = PLACES.get(program, ())
         return places if program in _OF_THE_SYSTEM else (*(f"{home}/bin" for home in self.homes), *places)
 
@@ -92,10 +92,10 @@ class Host:
     """One emulated host.
 
     Attributes:
-        profiles: what each login's .bash_profile exports.
+        profiles: the variables that each login's .bash_profile exports.
         home_files: files that every home directory has from the start, by name.
-        variables: what the environment of all its logins holds besides.
-        restricted: administrators may run CellCLI and little else there, as on cells from 26.1 on.
+        variables: further environment variables of all its logins.
+        restricted: administrators may run only CellCLI and a few commands, as on cells from 26.1 on.
         own_files: texts by path that the host has from the start, and links to emulated programs by directory.
     """
 
@@ -116,7 +116,7 @@ class Host:
         """Fill the host's directories before its first login: files, links and home directories.
 
         Args:
-            public_keys: for each login's authorized_keys.
+            public_keys: the text of each login's authorized_keys.
         """
         made = self.files.made(self.name)
         if made.exists():
@@ -136,18 +136,18 @@ class Login:
 
     @property
     def home(self) -> str:
-        """The login's home directory, as the host names it."""
+        """Return the login's home directory, as the host names it."""
         return home_of(self.user)
 
     def files(self) -> HostFiles:
-        """Return the host's files as the login names them from its home directory."""
+        """Return the host's files; relative names start in the login's home directory."""
         return HostFiles(self.host.files.tree(self.host.name), self.home)
 
     def authorized_keys(self, public_keys: str) -> str:
-        """Return the keys that the login accepts.
+        """Return the public keys that may log in.
 
         Args:
-            public_keys: those of a login whose file is gone.
+            public_keys: the keys to use if the login's file is missing.
         """
         try:
             with open(
@@ -158,10 +158,10 @@ class Login:
             return public_keys
 
     def environment(self, *, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the complete environment of the login's processes; nothing is taken from ours.
+        """Return the complete environment of the login's processes; it has nothing of our own environment.
 
         Args:
-            extra: what the session adds, such as TERM and the client's locale.
+            extra: variables that the session adds, such as TERM and the client's locale.
         """
         return {
             **(extra or {}),
@@ -178,13 +178,13 @@ class Login:
         }
 
     def home_files(self, public_keys: str) -> dict[str, str]:
-        """Return what the home directory has from the start, by name: authorized_keys and the login's profile."""
+        """Return the first files of the home directory, by name: authorized_keys and the login's profile."""
         profile = self.host.profiles.get(self.user) or {}
         lines = [f"export {name}={shlex.quote(value)}\n" for name, value in profile.items()]
         lines.append(f'export PATH={BIN}:"$PATH"\n[ -f ~/.bashrc ] && . ~/.bashrc\n')
         return {
             ".ssh/authorized_keys": public_keys,
-            # A bash that sees SSH_CLIENT reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
+            # If bash sees SSH_CLIENT, it reads ~/.bashrc instead of BASH_ENV. Source: bash(1), INVOCATION.
             ".bashrc": '[ -n "$BASH_ENV" ] && . "$BASH_ENV"\n',
             ".bash_profile": "".join(lines),
             **self.host.home_files,
@@ -193,8 +193,8 @@ class Login:
     def shell_command(self, command: str | None, *, tty: bool = True) -> tuple[str, ...]:
         """Return the argv that runs ``command`` in the login's shell.
 
-        None is for a login shell: an interactive one on a terminal, else one that silently runs what it reads, as
-        ``ssh host <<EOF`` gets it.
+        None means a login shell: an interactive one on a terminal; otherwise one that runs its input without prompts, as for
+        ``ssh host <<EOF``.
         """
         shell = _shell()
         if command is not None:
@@ -212,19 +212,19 @@ class Login:
 
 
 def _shell() -> str:
-    """Return the login shell: bash as on Oracle Linux where this machine has it, else /bin/sh."""
+    """Return the login shell: bash, as on Oracle Linux, if this machine has it; else /bin/sh."""
     return "/bin/bash" if os.path.exists("/bin/bash") else shutil.which("bash") or "/bin/sh"
 
 
 def inside(program: str) -> str:
-    """Return how a shell behind a fence calls what the rack's process answers."""
+    """Return the command with which a shell behind a fence calls a program of the rack's process."""
     return f"{python_inside()[0]} -I -S {BIN}/.shim.py @ {program}"
 
 
 def write_programs(files: RackFiles, kind: HostKind, *, more: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Write the programs that shells on hosts of one kind find first on their PATH.
+    """Write the programs that come first in PATH for shells on hosts of one kind.
 
-    The emulated ones pipe to the rack's process; hostname, whoami and id answer for the emulated host and login.
+    The emulated programs connect to the rack's process; hostname, whoami and id answer for the emulated host and login.
 
     Args:
         more: bodies of further shell scripts by name.
@@ -247,12 +247,12 @@ def write_path(
     more: Mapping[str, str] = MappingProxyType({}),
     python: str = sys.executable,
 ) -> None:
-    """Write the directory that other programs on this machine put on their PATH to reach the rack's hosts.
+    """Write the directory that other programs on this machine put into PATH to reach the rack's hosts.
 
-    EXACELL_EMU_HOST chooses the host; without it ``cellcli`` is the first cell's and ``sqlplus`` and its like are the
-    first database node's. EXACELL_EMU_LOGIN chooses the login: celladmin or grid if it is not set. On a database node,
-    ORACLE_HOME and ORACLE_SID are as in the login's profile when the caller has none. What tells of the machine (date, df,
-    free) stays the caller's own, except uname.
+    EXACELL_EMU_HOST chooses the host; without it ``cellcli`` runs on the first cell, and ``sqlplus`` and similar programs on the
+    first database node. EXACELL_EMU_LOGIN chooses the login: celladmin or grid if it is not set. On a database node, ORACLE_HOME
+    and ORACLE_SID are those of the login's profile if the caller has none. Programs that show the machine (date, df, free) stay
+    the caller's own, except uname.
 
     Args:
         more: bodies of further shell scripts by name.
@@ -275,7 +275,7 @@ def write_path(
 
 
 def _defaults(host: Host) -> str:
-    """Return the shell's lines that choose a host and a login where the caller's environment does not."""
+    """Return the shell lines that choose a host and a login if the caller's environment does not."""
     values = {"EXACELL_EMU_HOST": host.name, "EXACELL_EMU_LOGIN": host.kind.login}
     values |= host.profiles.get(host.kind.login, {})
     lines = [f': "${{{name}:={value}}}"; export {name}\n' for name, value in values.items()]
@@ -308,7 +308,7 @@ case "$1" in
         exit ;;
 esac
 """
-"""What ``hostname`` tells of the host's addresses; programs on this machine, which have no other, are told the loopback's."""
+"""Part of ``hostname`` for the host's addresses; programs on this machine get the loopback address."""
 
 _HOSTNAME = """\
 case "$1" in
@@ -345,7 +345,7 @@ esac
 
 
 def _functions(kind: HostKind, scripts: Iterable[str]) -> str:
-    """Return bash functions that make the programs' absolute paths, which no directory here holds, reach them."""
+    """Return bash functions for the programs' absolute paths that no directory here has."""
     names = [*kind.programs, *(name for name in scripts if name in _OF_THE_SYSTEM and name not in kind.programs)]
     lines = [
         f'function {directory}/{program} {{ "${{BASH_ENV%/*}}/{program}" "$@"; }}\n'

@@ -1,9 +1,9 @@
-"""What ``cellcli`` and its like are on the PATH of a shell on an emulated host: a pipe to the rack's process.
+"""The programs ``cellcli`` and others on the PATH of a shell on an emulated host: a pipe to the rack's process.
 
-Run by path with ``python -I -S`` as ``shim.py <control.json> <program> <argument>…``; behind a host's fence ``@`` stands in the
-place of that file: the rack is reached at an address that only the host has, and knows it by that. It starts with every
-statement of a third-party script, so it imports nothing that takes time (which is why it speaks sockets and the frames
-of :mod:`exacell.emulator.wire` in their barest form).
+Run by path with ``python -I -S`` as ``shim.py <control.json> <program> <argument>…``; behind a host's fence, ``@`` replaces that
+file: the rack is reached at an address that only this host has, and so knows the host. It starts for every statement of a
+third-party script, so it imports nothing that takes time (which is why it uses plain sockets and the simplest form of the frames
+of :mod:`exacell.emulator.wire`).
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 from _socket import AF_UNIX, socket
 
 RESTING = 70
-"""Exit status when the rack's process can't be reached, as sysexits.h's EX_SOFTWARE."""
+"""Exit status if the rack's process can't be reached, as EX_SOFTWARE of sysexits.h."""
 CHUNK = 65536
 
 
@@ -28,7 +28,7 @@ def receive(connection: socket, size: int) -> bytes:
     """Return exactly ``size`` bytes.
 
     Raises:
-        Gone: the connection ended before.
+        Gone: the connection ended first.
     """
     data = b""
     while len(data) < size:
@@ -46,13 +46,13 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def read_input(prompt: bytes, terminal: bool) -> bytes:
-    """Return what standard input has next: a line, edited, on a terminal, else a chunk; empty at its end."""
+    """Return the next piece of standard input: an edited line on a terminal, else a chunk; empty at the end."""
     if not terminal:
         write_all(1, prompt)
         return os.read(0, CHUNK)
     from contextlib import suppress
 
-    with suppress(ImportError):  # without it, the terminal's own line editing has to do
+    with suppress(ImportError):  # without it, only the terminal's own line editing works
         import readline  # noqa: F401 - importing it gives input() line editing and history
     try:
         line = input(prompt.decode("utf-8", "surrogateescape"))
@@ -75,9 +75,9 @@ def fields(token: str, program: str, arguments: list[str], terminal: bool) -> by
 
 
 def read_control(path: str) -> tuple[int, str]:
-    """Return the port and the token that control.json holds, without importing a JSON parser.
+    """Return the port and the token in control.json, without importing a JSON parser.
 
-    Its values are digits and hexadecimal digits only, so that splitting at quotes and colons is exact.
+    Its values have only digits and hexadecimal digits, so splitting at quotes and colons is exact.
     """
     with open(path, encoding="ascii") as file:
         parts = file.read().strip().strip("{}").split(",")

@@ -1,4 +1,4 @@
-"""Command lines for which no shell is needed: one command with plain words, perhaps with assignments in front of it."""
+"""Command lines that need no shell: one command with plain words, perhaps with assignments before it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 _SPECIAL = frozenset("|&;<>()$`*?[]{}~#\n")
-"""Unquoted, each of these may mean something to a shell (some only in places; then a shell is merely slower)."""
+"""Characters that, unquoted, may mean something to a shell; if they do not, the shell is only slower."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
@@ -17,8 +17,8 @@ class SimpleCommand:
     """A command line that needs no shell.
 
     Attributes:
-        words: program and arguments after the shell's quoting.
-        environment: the assignments in front of it.
+        words: program and arguments, unquoted as a shell does.
+        environment: the assignments before the command.
     """
 
     words: tuple[str, ...]
@@ -26,12 +26,12 @@ class SimpleCommand:
 
     @property
     def program(self) -> str:
-        """The program's name without its directory."""
+        """Return the program's name without its directory."""
         return self.words[0].rpartition("/")[2]
 
 
 def simple_command(line: str) -> SimpleCommand | None:
-    """Return what ``line`` runs when a shell would do nothing but split and unquote it, else None.
+    """Return the command in ``line`` if a shell would only split and unquote it; else None.
 
     >>> simple_command("A=1 cellcli -e 'list cell'").words
     ('cellcli', '-e', 'list cell')
@@ -54,7 +54,7 @@ def simple_command(line: str) -> SimpleCommand | None:
 
 
 def _assignments(words: list[tuple[str, bool]], index: int, into: dict[str, str]) -> int:
-    """Take ``NAME=value`` words from ``index`` on; return the index of the first other word."""
+    """Read ``NAME=value`` words from ``index`` on into ``into``; return the index of the first other word."""
     while index < len(words) and (match := _ASSIGNMENT.match(words[index][0])) and not words[index][1]:
         into[match[0][:-1]] = words[index][0][match.end() :]
         index += 1
@@ -62,7 +62,7 @@ def _assignments(words: list[tuple[str, bool]], index: int, into: dict[str, str]
 
 
 def _split(line: str) -> list[tuple[str, bool]] | None:
-    """Return (word, whether its first character was quoted) pairs, or None when the line needs a shell."""
+    """Return pairs of (word, whether its first character was quoted); None if the line needs a shell."""
     words: list[tuple[str, bool]] = []
     word: list[str] | None = None
     first_quoted = False
@@ -103,7 +103,7 @@ def _split(line: str) -> list[tuple[str, bool]] | None:
 
 
 def _double_quoted(line: str, position: int, word: list[str]) -> int | None:
-    """Append the text up to the closing quote to ``word``; return the position after it, None when it needs a shell."""
+    """Append the text up to the closing quote to ``word``; return the position after it; None if the line needs a shell."""
     while position < len(line):
         char = line[position]
         if char == '"':

@@ -1,6 +1,6 @@
-"""Smart scans: what they ask for, what storage indexes and columns save, where the rest is read, and what goes back.
+"""Smart scans: the data requested, the part that storage indexes and columns save, the places read, and the data sent back.
 
-Source: reference cellcli.md 4.3. The shares are ours.
+Source: reference cellcli.md 4.3. The shares are made up.
 """
 
 from __future__ import annotations
@@ -12,37 +12,38 @@ from exacell.emulator.cache_chores import read_columns
 from exacell.emulator.device_io import FLASH, LARGE, LARGE_KB, READ, Counters, medium_io, network
 
 STORAGE_INDEX_SHARE, RETURNED_SHARE, PASSED_SHARE = 0.35, 0.06, 0.02
-"""Of what a scan asks for: what storage indexes save, what goes back to the database, what goes back unprocessed."""
+"""Shares of the requested data: saved by storage indexes, sent back to the database, sent back unprocessed."""
 
 _MIXED_SHARE = 0.05
-"""Of what is read, what lies partly in the cache: these ranges are read from both."""
+"""Share of the data read that is only partly in the cache, so that it is read from both."""
 
 _TOO_LARGE_SHARE = 0.05
-"""Of what is read from disks, what comes in requests that are too large for the cache."""
+"""Share of the data read from disks in requests that are too large for the cache."""
 
 _FG_US, _BG_US = 820, 35
-"""Microseconds of a processor that a megabyte takes in the two parts of a scan."""
+"""Microseconds of processor time for a megabyte in the two parts of a scan."""
 
 _BUSY_SHARE, _REVERSED_SHARE = 0.5, 0.1
-"""Of the cell's processors' time, where scans begin to be left to the database nodes; and how much of them is then."""
+"""Share of the cell's processor time from which on scans are left to the database nodes; and the share of the scans that then is.
+"""
 
 _SESSION_MB = 15_000
 """Megabytes that one session scans in a minute."""
 
 SESSIONS_HWM = "SIO.SESSIONS_HWM"
-"""The most sessions of smart scans at a time since CELLSRV was started."""
+"""Counter of the most simultaneous sessions of smart scans since CELLSRV was started."""
 
 
 def content_counter(database: str, *, hit: bool) -> str:
-    """Return the name of the counter of reads of a database's data from the flash cache, or from disk past it.
+    """Return the name of the counter of reads of a database's data from the flash cache, or from disk if ``hit`` is False.
 
-    It begins as those of the cache do, and starts anew with them.
+    The name begins like the cache's counters, so that it is reset with them.
     """
     return f"FC_{'HITS' if hit else 'MISSES'}|{database}"
 
 
 def sessions(asked_mb: float) -> int:
-    """Return how many sessions scan so many megabytes in a minute."""
+    """Return the number of sessions that scan so many megabytes in a minute."""
     return -(-int(asked_mb) // _SESSION_MB)
 
 
@@ -57,13 +58,13 @@ def scan(
     kept: float,
     cpus: int,
 ) -> int:
-    """Count a minute's smart scans over ``asked_mb`` megabytes and return how many of them come into the cache.
+    """Count a minute's smart scans over ``asked_mb`` megabytes; return the megabytes of them that come into the cache.
 
-    What is eligible is what storage indexes save, and what is read from flash, from disk or from both.
+    Eligible data is the data that storage indexes save, and the data read from flash, from disk or from both.
 
     Args:
         back: the medium behind the cache.
-        held: the share of the data that the cache holds; None where nothing is cached.
+        held: the share of the data that the cache holds; None if nothing is cached.
         kept: the share of the data that has CELL_FLASH_CACHE KEEP.
         cpus: the cell's processors.
     """
@@ -104,8 +105,8 @@ class _Read:
     """Where the megabytes of a minute's smart scans were read.
 
     Attributes:
-        flash, disk: from the cache, and past it; ``both`` of each in requests that needed the other too.
-        missed: of those from disk, the ones that the cache looked for; ``populated`` of them come into it.
+        flash, disk: read from the cache, and from disk; ``both`` of each in requests that needed both.
+        missed: of those from disk, the ones that were looked up in the cache; ``populated`` of them come into it.
         large: of those from disk, the ones that are too large for it.
     """
 
@@ -118,7 +119,7 @@ class _Read:
 
 
 def _read(left_mb: int, held: float | None) -> _Read:
-    """Share out what storage indexes did not save; ``held`` of the data is in the cache, None where nothing is cached."""
+    """Divide the data that storage indexes did not save; ``held`` is the share in the cache, None if nothing is cached."""
     flash = round(left_mb * (held or 0.0))
     disk = left_mb - flash
     both = int(min(flash, disk) * _MIXED_SHARE)
@@ -130,7 +131,7 @@ def _read(left_mb: int, held: float | None) -> _Read:
 
 
 def _amounts_read(read: _Read, database: str) -> dict[str, int]:
-    """Return counter → how much the reads of a minute's smart scans add to it. A request is a megabyte."""
+    """Return the amount to add to each counter for the reads of a minute's smart scans. A request is one megabyte."""
     return {
         "SIO_IO_RD_FC": read.flash - read.both,
         "SIO_IO_RD_RQ_FC": read.flash - read.both,

@@ -1,4 +1,4 @@
-"""Space arithmetic of cell disks: 16M units, even shares, what is free.
+"""Space arithmetic of cell disks: units of 16M, equal shares, free space.
 
 Source: reference cellcli.md 3.4 and 6.4; Oracle SAGUG, create-flashcache, create-flashlog, create-griddisk.
 """
@@ -19,7 +19,7 @@ from exacell.emulator.models import Cell
 
 MAX_LOG_PER_DISK = 4 * GIB
 MAX_LOG = 64 * GIB
-"""A flash log stays below these, a flash disk and in all. Source: Oracle SAGUG, create-flashlog."""
+"""Sizes of a flash log stay below these: on one flash disk, and in total. Source: Oracle SAGUG, create-flashlog."""
 
 
 def log_share(size_bytes: int, disks: int) -> int:
@@ -28,22 +28,22 @@ def log_share(size_bytes: int, disks: int) -> int:
 
 
 def free_bytes(cell: Cell, disks: Sequence[str]) -> dict[str, int]:
-    """Return the free bytes of cell disks, in whole units; none is below zero."""
+    """Return the free bytes of cell disks, in whole units; never below zero."""
     return {name: max(0, round_down(cell.free_space(name))) for name in disks}
 
 
 def all_free(cell: Cell, disks: Sequence[str]) -> dict[str, int]:
-    """Return what CREATE FLASHCACHE without a size takes of each disk: everything.
+    """Return the bytes that CREATE FLASHCACHE without a size takes of each disk: all free space.
 
-    When the disks' rests below a unit add up to whole units, they are taken too: that is how an X6 comes to
-    11.643218994140625T, which is no whole number of units on each of its four disks.
+    If the disks' remainders below a unit add up to whole units, they are taken too: so an X6 has 11.643218994140625T, which is
+    not a whole number of units on each of its four disks.
     """
     exact = {name: max(0, cell.free_space(name)) for name in disks}
     return exact if sum(exact.values()) % ALLOCATION_UNIT == 0 else free_bytes(cell, disks)
 
 
 def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) -> dict[str, int]:
-    """Return the bytes that ``what`` of ``size_bytes`` in all gets on each disk: equal, rounded down to 16M.
+    """Return the bytes on each disk of an object ``what`` with ``size_bytes`` in total: equal, rounded down to 16M.
 
     Raises:
         CellError: the share is below 16M, or a disk has less free.
@@ -60,10 +60,10 @@ def even_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) 
 
 
 def cache_share(cell: Cell, disks: Sequence[str], size_bytes: int, *, what: str) -> dict[str, int]:
-    """Return the bytes that a cache of ``size_bytes`` in all gets on each disk.
+    """Return the bytes on each disk of a cache with ``size_bytes`` in total.
 
-    It is equal on all, but exactly the size of all free space takes all free space: so a cache that was made without a size
-    is made again with the size that it shows.
+    The disks get equal parts, except if the size is exactly that of all free space: then all of it is taken, so that a cache made
+    without a size can be made again with the size that it shows.
 
     Raises:
         CellError: as :func:`even_share`.
@@ -78,10 +78,10 @@ _USABLE = {DiskType.FLASH: "Usable flash cell disk", DiskType.PMEM: "Usable PMEM
 
 
 def flash_members(cell: Cell, names: Sequence[str] | None, kind: DiskType = DiskType.FLASH) -> list[str]:
-    """Return the cell disks of a kind that a statement names, or all usable ones for ALL (None).
+    """Return the cell disks of a kind that a statement names, or all usable ones for ALL (``names`` None).
 
     Raises:
-        CellError: a name is no usable cell disk of that kind, or there is none.
+        CellError: a name is not a usable cell disk of that kind, or there are no such disks.
     """
     usable = [disk.name for disk in cell.usable_disks(kind)]
     if names is None:

@@ -1,4 +1,4 @@
-"""SPOOL: a copy of everything that a session prints goes to a file. Source: reference cellcli.md 1.3."""
+"""SPOOL: copies all output of a session to a file. Source: reference cellcli.md 1.3."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from exacell.emulator.messages import CellError, Code
 
 ReadFile = Callable[[str], str | None]
-"""Returns the text of a file, None when there is none."""
+"""Returns the text of a file; None if there is no such file."""
 
 WriteFile = Callable[[str, str, bool], bool]
-"""Writes text to a file, behind what it has when the flag is set; returns whether that worked."""
+"""Writes text to a file (the flag means: append) and returns whether that worked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FileAccess:
-    """The files that a program reads and writes; None where it reads, or writes, none."""
+    """The functions with which a program reads and writes files; None if it reads, or writes, none."""
 
     read: ReadFile | None = None
     write: WriteFile | None = None
@@ -28,7 +28,7 @@ _MODES = {"CRE": "CREATE", "REP": "REPLACE", "APP": "APPEND"}
 
 
 class Spool:
-    """The spool file of one session; nothing is written until one is named."""
+    """The spool file of one session; nothing is written until a file is named."""
 
     def __init__(self, read_file: ReadFile | None, write_file: WriteFile | None) -> None:
         self._read = read_file
@@ -36,7 +36,7 @@ class Spool:
         self._name = ""
 
     def command(self, words: list[str]) -> str:
-        """Carry out ``SPOOL [file [CREATE|REPLACE|APPEND] | OFF]`` and return what it prints.
+        """Carry out ``SPOOL [file [CREATE|REPLACE|APPEND] | OFF]`` and return its output.
 
         Raises:
             CellError: the statement has another form, or the file cannot be written.
@@ -58,6 +58,6 @@ class Spool:
         return ""
 
     def copy(self, text: str) -> None:
-        """Write what was printed to the spool file, if there is one; a file that fails ends spooling."""
+        """Write output to the spool file, if there is one; an error in writing ends spooling."""
         if self._name and self._write is not None and not self._write(self._name, text, True):
             self._name = ""

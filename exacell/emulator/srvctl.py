@@ -1,7 +1,7 @@
 """The program ``srvctl`` of an emulated database node: the state of disk groups, of ASM and of databases.
 
-Source: reference asm.md section 9; Oracle Real Application Clusters Administration Guide, "SRVCTL Command Reference". The
-codes PRC* stand for what real messages say; only their kind is known.
+Source: reference asm.md section 9; Oracle Real Application Clusters Administration Guide, "SRVCTL Command Reference". The codes
+PRC* are examples of the real ones; only their kind is known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FLAGS = frozenset({"detail", "verbose"})
 
 
 def srvctl(asm: Asm, argv: Sequence[str]) -> Program:
-    """Return the running program."""
+    """Run a command of ``srvctl`` and return the running program."""
     asm.rack.advance()
     asm.settle()
     text, status = _run(asm, argv)
@@ -64,7 +64,7 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
 
 
 def _options(words: Sequence[str]) -> Mapping[str, str] | str:
-    """Return the options by their long names; the first wrong word when there is one."""
+    """Return the options by their long names; or the first wrong word, if there is one."""
     found: dict[str, str] = {}
     queue = list(words)
     while queue:
@@ -77,7 +77,7 @@ def _options(words: Sequence[str]) -> Mapping[str, str] | str:
 
 
 def _nodes(asm: Asm, names: str | None) -> list[int] | str:
-    """Return the indexes of the named nodes, of all when none is named; the first name that is no node."""
+    """Return the indexes of the named nodes (all nodes if none are named); or the first name that is not a node."""
     if names is None:
         return list(range(len(asm.nodes)))
     chosen: list[int] = []

@@ -1,7 +1,7 @@
 """The rows of the views of statistics: V$SYSSTAT, V$STATNAME, V$SESSTAT, V$MYSTAT.
 
-Names, and what each counts, follow reference asm.md section 11. An instance has its even share of what its database has
-counted on all nodes. Sessions have counted nothing: the load's own are not shown.
+Names and meanings follow reference asm.md section 11. An instance has its even share of its database's counters on all nodes.
+Sessions have no counters: the load's own sessions are not shown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _names() -> Iterator[dict[str, Value]]:
 
 
 def sysstat(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SYSSTAT; an ASM instance has counted nothing."""
+    """Yield the rows of V$SYSSTAT; none on an ASM instance."""
     counted = instance.counted()
     for row in _names():
         yield {**row, "VALUE": int(counted.get(str(row["NAME"]), 0))}
@@ -36,6 +36,6 @@ def statname(_: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def session_statistics(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SESSTAT and V$MYSTAT: those of the session that asks."""
+    """Yield the rows of V$SESSTAT and V$MYSTAT: only those of the session that asks."""
     for row in _names():
         yield {"SID": instance.sid or OWN_SESSION, "STATISTIC#": row["STATISTIC#"], "VALUE": 0}

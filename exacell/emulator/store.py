@@ -1,4 +1,4 @@
-"""The files of emulated racks: where they lie, and writing them so that a crash never leaves half of one.
+"""The files of emulated racks: their paths, and writing them so that a crash never leaves half a file.
 
 A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
 
@@ -7,15 +7,15 @@ A rack called t1 lives in ``<home>/emulator/t1`` (mode 0700)::
     history.db            the metrics that the cells have collected, in SQLite
     control.json          port, token and pid of the running process; removed when it stops
     lock                  locked by the running process for as long as it lives
-    log                   what went wrong in that process
+    log                   errors of that process
     ssh_config known_hosts id_ed25519 id_ed25519.pub ports.json
-    port22 addresses      there if each host has an address with port 22: that it is wanted, and lines for /etc/hosts
+    port22 addresses      exist if each host has an address with port 22: the sign for that, and lines for /etc/hosts
     hosts/<host>/         ssh_host_ed25519_key, and in root/ the host's own directories, from etc to var
-    layers/ nodes/ fence/ what is shown to the hosts' shells besides, and where it is put together
+    layers/ nodes/ fence/ further directories for the hosts' shells, and the place where root directories are built
     bin/cell bin/dbnode   the programs that shells on the hosts find first
-    bin/path              those that other programs on this machine put on their PATH
+    bin/path              the programs for the PATH of other programs on this machine
 
-Everything here is light to import, because the command layer uses it before it knows whether a rack runs.
+This module is cheap to import, because the command layer uses it before it knows whether a rack runs.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Json = dict[str, object]
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _POLL_S = 0.01
 _PROBE_S = 60.0
-"""How long probes of RackFiles.running may keep the lock busy: the probing process may be held between two of its steps."""
+"""Seconds for which probes of RackFiles.running may keep the lock: the probing process may be delayed between two steps."""
 
 
 @dataclass(frozen=True)
@@ -48,120 +48,122 @@ class RackFiles:
 
     @property
     def name(self) -> str:
-        """The rack's name."""
+        """Return the rack's name."""
         return self.root.name
 
     @property
     def rack(self) -> Path:
-        """What the rack was made with."""
+        """Return the path of the file with the options that the rack was made with."""
         return self.root / "rack.json"
 
     @property
     def state(self) -> Path:
-        """The directory of the parts of the rack's state."""
+        """Return the directory of the parts of the rack's state."""
         return self.root / "state"
 
     @property
     def history(self) -> Path:
-        """What the cells have collected of their metrics."""
+        """Return the path of the file with the cells' metric collections."""
         return self.root / "history.db"
 
     @property
     def control(self) -> Path:
-        """How to reach the running process."""
+        """Return the path of the file with port, token and pid of the running process."""
         return self.root / "control.json"
 
     @property
     def status(self) -> Path:
-        """What the running process says of its hosts: whether they have shells, and which are down."""
+        """Return the path of the file in which the running process says whether hosts have shells, and which hosts are down."""
         return self.root / "status.json"
 
     @property
     def failure(self) -> Path:
-        """Why the last start was refused."""
+        """Return the path of the file with the reason why the last start was refused."""
         return self.root / "failure.json"
 
     @property
     def lock(self) -> Path:
-        """Locked while the rack runs."""
+        """Return the path of the file that is locked while the rack runs."""
         return self.root / "lock"
 
     @property
     def log(self) -> Path:
-        """The running process's log."""
+        """Return the path of the running process's log."""
         return self.root / "log"
 
     @property
     def ssh_config(self) -> Path:
-        """A complete ssh_config for the rack's hosts."""
+        """Return the path of a complete ssh_config for the rack's hosts."""
         return self.root / "ssh_config"
 
     @property
     def known_hosts(self) -> Path:
-        """The hosts' public keys."""
+        """Return the path of the file with the hosts' public keys."""
         return self.root / "known_hosts"
 
     @property
     def identity(self) -> Path:
-        """The private key that logs in everywhere."""
+        """Return the path of the private key that may log in on all hosts."""
         return self.root / "id_ed25519"
 
     @property
     def ports(self) -> Path:
-        """The port on which each host listened last."""
+        """Return the path of the file with the port on which each host last listened."""
         return self.root / "ports.json"
 
     @property
     def port22(self) -> Path:
-        """There when every host is to have an address of its own with port 22."""
+        """Return the path of a file that exists if every host must have its own address with port 22."""
         return self.root / "port22"
 
     @property
     def addresses(self) -> Path:
-        """Those addresses, as /etc/hosts has them."""
+        """Return the path of the file with those addresses, as lines of /etc/hosts."""
         return self.root / "addresses"
 
     def host_dir(self, host: str) -> Path:
-        """The directory of one host."""
+        """Return the directory of one host."""
         return self.root / "hosts" / host
 
     def host_key(self, host: str) -> Path:
-        """The private host key of one host."""
+        """Return the path of one host's private host key."""
         return self.host_dir(host) / "ssh_host_ed25519_key"
 
     def tree(self, host: str) -> Path:
-        """The directories of one host, as its shells see them: etc, home, root, tmp, var and so on."""
+        """Return the directory with one host's directories, as its shells see them: etc, home, root, tmp, var and so on."""
         return self.host_dir(host) / "root"
 
     def made(self, host: str) -> Path:
-        """There when the directories of a host have been filled; from then on they are its shells' alone."""
+        """Return the path of a file that exists once a host's directories have been filled; then only its shells change them."""
         return self.host_dir(host) / "made"
 
     @property
     def fence(self) -> Path:
-        """Where the hosts' root directories are put together."""
+        """Return the directory in which the hosts' root directories are built."""
         return self.root / "fence"
 
     @property
     def nodes(self) -> Path:
-        """What ssh on database nodes needs to reach the rack's other hosts."""
+        """Return the directory with the files that ssh on database nodes needs to reach the rack's other hosts."""
         return self.root / "nodes"
 
     def layer(self, kind: str) -> Path:
-        """What one kind of host has over the machine's /usr."""
+        """Return the directory that one kind of host has over this machine's /usr."""
         return self.root / "layers" / kind / "usr"
 
     def bin(self, kind: str) -> Path:
-        """The directory of the programs of one kind of host (``cell`` or ``dbnode``); ``path`` is for the PATH of others."""
+        """Return the directory of the programs of one kind of host (``cell`` or ``dbnode``), or ``path``, for other programs'
+        PATH.
+        """
         return self.root / "bin" / kind
 
     @property
     def exists(self) -> bool:
-        """Whether a rack was ever made here."""
+        """Return whether a rack was ever made here."""
         return self.rack.is_file()
 
     def write_state(self, parts: Mapping[str, Json]) -> None:
-        """Store parts of the rack's state, each in one step."""
+        """Store parts of the rack's state; each part is replaced in one step."""
         self.state.mkdir(mode=0o700, exist_ok=True)
         for name, part in parts.items():
             write_json(self.state / f"{name}.json", part)
@@ -175,7 +177,7 @@ class RackFiles:
         return {path.stem: part for path in sorted(self.state.glob("*.json")) if (part := read_json(path)) is not None}
 
     def running(self) -> bool:
-        """Whether a process serves this rack now; pids are not trusted, the lock is."""
+        """Return whether a process serves this rack now; this is read from the lock, not from a pid."""
         try:
             descriptor = os.open(self.lock, os.O_RDWR)
         except FileNotFoundError:
@@ -186,22 +188,22 @@ class RackFiles:
             os.close(descriptor)
 
     def holder(self) -> int | None:
-        """Return the process id that the lock's holder wrote; it means nothing unless :meth:`running`."""
+        """Return the process id that the lock's holder wrote; it is valid only while :meth:`running`."""
         try:
             return int(self.lock.read_text(encoding="ascii"))
         except (FileNotFoundError, ValueError):
             return None
 
     def remove(self) -> None:
-        """Remove the rack and all of its files; the caller makes sure that it does not run."""
+        """Remove the rack and all its files; the caller makes sure that it does not run."""
         with self.set_aside():
             pass
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
-        """Let another rack take this one's place: what was here is gone when that has worked, and is back when it has not.
+        """Let another rack take this one's place: the old files are deleted if that succeeds, and come back if it fails.
 
-        The caller makes sure that neither runs.
+        The caller makes sure that neither rack runs.
         """
         if not self.root.exists():
             yield
@@ -224,7 +226,7 @@ def rack_files(home: Path, name: str) -> RackFiles:
     """Return the paths of the rack ``name`` under ``home``.
 
     Raises:
-        EmulatorError: the name is not one that a directory, a Host block and a prompt can all carry.
+        EmulatorError: the name can't be used for a directory, a Host block and a prompt.
     """
     if not _NAME.fullmatch(name):
         raise EmulatorError(
@@ -244,7 +246,7 @@ def all_racks(home: Path) -> tuple[RackFiles, ...]:
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o600) -> None:
-    """Replace ``path`` by ``text`` in one step: readers see the old file or the new one, never a part."""
+    """Replace the file ``path`` by ``text`` in one step: readers see the old file or the new one, never a part."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
     try:
@@ -257,12 +259,12 @@ def write_text(path: Path, text: str, *, mode: int = 0o600) -> None:
 
 
 def write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Replace ``path`` by ``value`` as one line of JSON, in one step."""
+    """Replace the file ``path`` by ``value`` as one line of JSON, in one step."""
     write_text(path, json.dumps(value, separators=(",", ":")) + "\n")
 
 
 def read_json(path: Path) -> Json | None:
-    """Return the object in ``path``, or None when there is no such file.
+    """Return the object in ``path``; None if there is no such file.
 
     Raises:
         EmulatorError: the file is not a JSON object.
@@ -280,10 +282,10 @@ def read_json(path: Path) -> Json | None:
 
 @contextmanager
 def life_cycle_lock(files: RackFiles, *, timeout: float) -> Iterator[None]:
-    """Hold the right to start, stop or remove one rack; others wait for it.
+    """Hold the lock for starting, stopping or removing one rack; other processes wait for it.
 
     Raises:
-        EmulatorError: another process keeps it for longer than ``timeout`` seconds.
+        EmulatorError: another process holds it for longer than ``timeout`` seconds.
     """
     files.root.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = files.root.parent / f".{files.name}.lock"
@@ -302,15 +304,15 @@ def life_cycle_lock(files: RackFiles, *, timeout: float) -> Iterator[None]:
 
 
 def hold_running_lock(files: RackFiles) -> int | None:
-    """Mark the rack as running for the life of this process and of those that it forks.
+    """Mark the rack as running while this process, or one that it forks, lives.
 
     Returns:
-        a descriptor to keep open, or None when another process serves the rack already.
+        A descriptor to keep open; None if another process serves the rack already.
     """
     descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT, 0o600)
     deadline = time.monotonic() + _PROBE_S
     while not _try_lock(descriptor):
-        # Who probes shares the lock with others, who serves does not.
+        # A probing process shares the lock with others, the serving process does not.
         if not _try_lock(descriptor, fcntl.LOCK_SH) or time.monotonic() > deadline:
             os.close(descriptor)
             return None

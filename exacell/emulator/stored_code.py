@@ -1,7 +1,7 @@
-"""Procedures and functions that a database keeps: CREATE, DROP, and how blocks and queries find them.
+"""Procedures and functions that a database stores: CREATE, DROP, and how blocks and queries find them.
 
-Source: Oracle Database PL/SQL Language Reference, CREATE PROCEDURE, CREATE FUNCTION. A routine is kept as its text and compiled
-again wherever it may be called. Simplified: no packages, types and triggers; a schema name is read and forgotten.
+Source: Oracle Database PL/SQL Language Reference, CREATE PROCEDURE, CREATE FUNCTION. A routine is stored as text and compiled
+again for each block or query that may call it. Simplified: no packages, types and triggers; a schema name is ignored.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BEFORE = "DECLARE "
 
 
 def is_routine(text: str) -> bool:
-    """Whether a statement creates or drops a procedure or a function."""
+    """Return whether a statement creates or drops a procedure or a function."""
     return _CREATE.match(text) is not None or _DROP.fullmatch(text) is not None
 
 
@@ -42,7 +42,8 @@ def change_routines(text: str, session: SqlSession) -> Outcome:
     """Carry out CREATE or DROP of a procedure or function.
 
     Raises:
-        OraError: ORA-01109 on ASM, ORA-00955, ORA-04043. What does not compile is kept, with the message that says so.
+        OraError: ORA-01109 on ASM, ORA-00955, ORA-04043. A routine that does not compile is stored, with a message about its
+            errors.
     """
     database = session.instance.database
     if database is None:
@@ -69,7 +70,7 @@ def change_routines(text: str, session: SqlSession) -> Outcome:
 
 
 def _errors(routine: StoredRoutine, session: SqlSession) -> list[str]:
-    """Return what SHOW ERRORS tells of a routine: line and column, and what is wrong there."""
+    """Return the lines of SHOW ERRORS for a routine: line, column and error."""
     text = f"{_BEFORE}{routine.source}\nBEGIN NULL; END;"
     try:
         block = parse_block(text)
@@ -94,7 +95,7 @@ def _told(text: str) -> list[str]:
 
 
 def shown_errors(database: Database | None, words: list[str]) -> str:
-    """Return what SHOW ERRORS prints: of the routine that is named, else of the last one that has any."""
+    """Return the output of SHOW ERRORS, for the named routine or for the last one that has errors."""
     name = words[-1].upper() if words else ""
     routines = database.routines if database is not None else {}
     wrong = [known for known, routine in routines.items() if routine.errors and name in ("", known)]
@@ -106,7 +107,7 @@ def shown_errors(database: Database | None, words: list[str]) -> str:
 
 
 def calls_routine(text: str, database: Database | None) -> bool:
-    """Whether a query may call a function of the database."""
+    """Return whether a query may call a function of the database."""
     names = [name for name, routine in (database.routines if database else {}).items() if routine.kind == "FUNCTION"]
     upper = text.upper()
     return any(re.search(rf"\b{re.escape(name)}\b", upper) for name in names)
@@ -116,7 +117,7 @@ def query_with_routines(text: str, session: SqlSession, binds: Binds) -> Relatio
     """Return the rows of a query that calls functions of the database.
 
     Raises:
-        OraError: it does not compile, or what a function raises.
+        OraError: the query does not compile, or a function raises an error.
     """
     machine = Runner(text, binds, session, Output())
     frame = declare_stored(machine.scene, session)

@@ -1,4 +1,4 @@
-"""What the I/O of one cell depends on besides the cell: the time, its processors and release, and how its partners are."""
+"""The facts on which the I/O of one cell depends besides the cell: time, processors, release, and the state of its partners."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from exacell.emulator.models import Cell
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """What the I/O of one cell depends on besides the cell.
+    """The facts on which the I/O of one cell depends besides the cell.
 
     Attributes:
         moment: rack time at the end of its minute.
-        cpus: the cell's processors; 0 for as many as it takes.
+        cpus: the number of the cell's processors; 0 means enough for any load.
         takes_large_writes: whether the release lets large writes into the cache.
-        secondary: share of the reads that come here because the cell of their primary mirror is away.
-        minutes: over how many minutes the I/O spreads.
-        proxied: share of reads that partners send besides, because a part of their cache is broken.
+        secondary: share of the reads that come here because the cell of their primary mirror is offline.
+        minutes: the number of minutes over which the I/O is spread.
+        proxied: share of additional reads that partners send, because a part of their cache is broken.
     """
 
     moment: float
@@ -31,7 +31,7 @@ class Around:
 
 
 class Partners:
-    """How the cells of a rack are in one minute: which are away, and which have broken flash disks."""
+    """The state of a rack's cells in one minute: which are offline, and which have broken flash disks."""
 
     def __init__(self, cells: Mapping[str, Cell]) -> None:
         self._away = sum(not cell.cellsrv_up for cell in cells.values()) / len(cells)
@@ -39,7 +39,7 @@ class Partners:
         self._all_broken, self._others = sum(self._broken.values()), max(1, len(cells) - 1)
 
     def around(self, host: str, moment: float, *, cpus: int, takes_large_writes: bool) -> Around:
-        """Return what the I/O of one of the cells depends on."""
+        """Return the facts on which the I/O of one of the cells depends."""
         return Around(
             moment=moment,
             cpus=cpus,

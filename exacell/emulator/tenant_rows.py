@@ -1,4 +1,4 @@
-"""Pluggable databases, vaults and volumes as LIST sees them. Source: reference cellcli.md 3.3."""
+"""The rows of LIST for pluggable databases, vaults and volumes. Source: reference cellcli.md 3.3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_LIMITS: dict[str, Value] = {
     for cache in ("flash", "pmem", "xrmem", "sharedFlash", "sharedPmem", "sharedXRMem")
     for what in ("Limit", "Min", "Size")
 }
-"""No plan of the emulator speaks of what is inside a database."""
+"""No plan of the emulator has directives for parts of a database."""
 
 
 def _number(name: str) -> int:

@@ -1,6 +1,7 @@
-"""What is inside databases and beside them as cells see it: pluggable databases, categories, vaults and their volumes.
+"""The parts and groups of databases that cells know: pluggable databases, categories, vaults and their volumes.
 
-None of them does I/O of its own: each has a fixed part of a database's, so that they add up to it. Which part is ours.
+None of them has separate I/O: each has a fixed part of a database's I/O, so that the parts add up to it. The sizes of the parts
+are made up.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from exacell.emulator.profiles import EXASCALE_SINCE
 from exacell.emulator.schema import Release
 
 PLUGGABLE_SINCE: Release = (12, 2)
-"""Since when cells list pluggable databases and have metrics of them. Source: reference cellcli.md 8."""
+"""The first release on which cells list pluggable databases and have their metrics. Source: reference cellcli.md 8."""
 
 VOLUMES = 2
 """Volumes of each vault."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _VOLUME_SLOTS = 5
-"""A volume has one in so many of its vault's slots; the others are those of the databases' files."""
+"""Slots of a vault for each slot of a volume; the other slots belong to the databases' files."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a whole: the slots from ``first`` up to but not with ``end`` of ``count`` equal ones.
+    """A part of a whole: the slots from ``first`` to before ``end``, of ``count`` equal slots.
 
     >>> Part(0, 2, 3)(100), Part(2, 3, 3)(100)
     (67, 33)
@@ -37,14 +38,14 @@ class Part:
     count: int
 
     def __call__(self, total: float) -> int:
-        """Return the part of a total; parts of disjoint slots add up, and never shrink while the total grows."""
+        """Return the part of a total; parts of different slots add up, and never decrease while the total grows."""
         slots = self.end - self.first
         whole, rest = divmod(int(total), self.count)
         return whole * slots + min(max(rest - self.first, 0), slots)
 
     @property
     def fraction(self) -> float:
-        """The part as a share of 1."""
+        """Return the part as a share of 1."""
         return (self.end - self.first) / self.count
 
 
@@ -52,10 +53,10 @@ WHOLE = Part(0, 1, 1)
 
 
 def pdb_parts(pdbs: Sequence[str]) -> dict[str, tuple[str, Part]]:
-    """Return the database of each pluggable database and the part of it: of n in one, the first has n slots, the last 1.
+    """Return the database of each pluggable database and its part: of n in a database, the first has n slots, the last 1.
 
     Args:
-        pdbs: each with its database: ``SPOT.SALES``.
+        pdbs: names after their database: ``SPOT.SALES``.
     """
     inside: dict[str, list[str]] = {}
     for name in pdbs:
@@ -71,12 +72,12 @@ def pdb_parts(pdbs: Sequence[str]) -> dict[str, tuple[str, Part]]:
 
 
 def category_of(databases: Sequence[str], categories: Sequence[str]) -> dict[str, str]:
-    """Return the category of each database: those of the plan in turn, because there is no DBRM that would tell."""
+    """Return the category of each database: the plan's categories in turn, because no DBRM assigns them here."""
     return {name: categories[number % len(categories)] for number, name in enumerate(databases)}
 
 
 def vault_databases(vaults: Sequence[str], databases: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the databases of each vault: they go to the vaults in turn."""
+    """Return the databases of each vault; databases are assigned to the vaults in turn."""
     return {vault: tuple(databases[number :: len(vaults)]) for number, vault in enumerate(vaults)}
 
 
@@ -87,10 +88,11 @@ def volume_parts(vaults: Iterable[str]) -> dict[str, tuple[str, Part]]:
 
 
 def checked_pdbs(pdbs: Sequence[str], databases: Sequence[str], release: Release) -> tuple[str, ...]:
-    """Return pluggable databases with the names of their databases as the rack spells them.
+    """Return pluggable databases with their databases' names in the rack's spelling.
 
     Raises:
-        EmulatorError: the release has none, one is no name, of no database of the rack, or named twice.
+        EmulatorError: the release has no pluggable databases, or one has a wrong name, a database that the rack does not have, or
+            is named twice.
     """
     known = {name.upper(): name for name in databases}
     found: list[str] = []
@@ -113,7 +115,7 @@ def checked_vaults(vaults: Sequence[str], release: Release) -> tuple[str, ...]:
     """Return the vaults of a rack.
 
     Raises:
-        EmulatorError: the release has none, one is no name, or named twice.
+        EmulatorError: the release has no vaults, or one has a wrong name or is named twice.
     """
     for name in vaults:
         if not _NAME.fullmatch(name):

@@ -1,4 +1,4 @@
-"""Lays out rows in columns as asmcmd does: two blanks between columns, numbers set right, texts left."""
+"""Lays out rows in columns as asmcmd does: two blanks between columns, numbers right-aligned, texts left-aligned."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TextColumn:
 
 
 def text_table(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], *, heading: bool = True) -> str:
-    """Return the table, one line a row; a heading even without rows, unless it is suppressed.
+    """Return the table, one line for each row; the heading is printed even without rows, unless it is suppressed.
 
     >>> print(text_table([TextColumn(title="AU", right=True), TextColumn(title="Name")], [["4194304", "DATA/"]]), end="")
          AU  Name

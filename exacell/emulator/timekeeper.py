@@ -1,8 +1,8 @@
-"""Lets a rack's time pass: in slices between which everybody else gets a turn, stored as it goes, and ended at once when asked.
+"""Emulates a rack's time: in slices, between which other tasks get a turn; stores changes, and stops at once when asked.
 
-Time passes whether anybody looks or not, so that nobody has to wait for hours of it. Where it takes longer to play than
-to pass (a machine that is busy with other things, a process that was stopped), the rack's clock is held back: rack time
-gets slower, and the rack never stands still.
+Time passes even if nobody reads the rack, so that no reader has to wait for hours of it. If emulating takes longer than the
+time itself (a busy machine, a process that was stopped), the rack's clock is set back: rack time gets slower, but the rack
+never stands still.
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ from exacell.emulator.store import Json
 LOG = logging.getLogger("exacell.emulator")
 
 SLICE_S = 0.02
-"""Seconds for which time is played before others get their turn."""
+"""Seconds of work before other tasks get a turn."""
 PATIENCE_S = 0.5
-"""Seconds for which time may be played without being caught up with; then the clock is held back."""
+"""Seconds of work without reaching the clock, after which the clock is set back."""
 _SHORTEST_S, _LONGEST_S = 0.05, 1.0
-"""Seconds between two looks at the clock: a minute of the rack, but no fewer and no more than these."""
+"""Shortest and longest time in seconds between two checks of the clock; normally it is one minute of the rack."""
 _SAVED_S = 10.0
-"""Seconds after which what time has changed is stored."""
+"""Seconds after which changes by time are stored."""
 _SHARE = 50.0
-"""Storing may take this part of the time at most."""
+"""Storing may take at most one part in so many of the time."""
 
 
 class Passing(Protocol):
-    """A rack whose time passes."""
+    """A rack with its own time."""
 
     def play(self, enough: Callable[[], bool]) -> bool:
-        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+        """Bring the rack nearer to its clock until ``enough`` returns True; return whether it has reached the clock."""
 
     def hold_back(self) -> None:
-        """Let the clock go on from what has been played."""
+        """Set the clock back to the time that has been emulated."""
 
     def moved_parts(self) -> Mapping[str, Json]:
-        """Return the parts of the state, by name, that time has changed since the last call."""
+        """Return the parts of the state, by name, that have changed with time since the last call."""
 
     def to_state(self) -> Mapping[str, Json]:
         """Return all parts."""
 
 
 class TimeKeeper:
-    """Plays a rack's time as it passes.
+    """Emulates a rack's time as it passes.
 
     Args:
         speed: rack seconds in a second.
         save: stores parts of the state.
-        now: returns seconds that only ever grow; tests pass their own.
+        now: returns seconds that never decrease; tests pass their own.
     """
 
     def __init__(
@@ -71,14 +71,14 @@ class TimeKeeper:
         self._unstored = False
 
     async def run(self) -> None:
-        """Let time pass until cancelled."""
+        """Emulate the time until cancelled."""
         while True:
             await asyncio.sleep(self._pause)
             await self.catch_up()
             self.save_in_time()
 
     async def catch_up(self) -> None:
-        """Play what is due; others get their turn after each slice."""
+        """Emulate the time that has passed; other tasks get a turn after each slice."""
         begun = turn = self._now()
         while not self._rack.play(lambda: self._now() - turn >= SLICE_S):  # noqa: B023 - asked within this turn
             await asyncio.sleep(0)
@@ -88,7 +88,7 @@ class TimeKeeper:
                 return
 
     def save_in_time(self) -> None:
-        """Store what time has changed, unless that was done a moment ago."""
+        """Store the changes by time, unless that was done a moment ago."""
         begun = self._now()
         if begun - self._saved < max(_SAVED_S, _SHARE * self._cost):
             return
@@ -96,7 +96,7 @@ class TimeKeeper:
             self._save(self._rack.to_state() if self._unstored else self._rack.moved_parts())
             self._unstored = False
         except (OSError, EmulatorError):
-            # A full disk: the next statement that changes something fails and says so; time does not stand still for it.
+            # The disk is full: the next statement that changes something fails with that error; time continues.
             LOG.exception("what time has changed is not stored")
             self._unstored = True
         self._saved = self._now()

@@ -1,6 +1,6 @@
 """Splits a CellCLI line into tokens: words, quoted strings and the symbols ``= > < ! , ( ) ;``.
 
-The emulator has a tokenizer of its own: client and emulator must not share a misreading.
+The emulator has a separate tokenizer, so that client and emulator can't share an error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ENDS_WORD = _SYMBOLS | _QUOTES
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     WORD = auto()
     STRING = auto()
@@ -26,23 +26,23 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Token:
-    """One token. ``text`` is without quotes; ``start`` its offset in the line that was given."""
+    """One token. ``text`` is without quotes; ``start`` is its offset in the line."""
 
     kind: Kind
     text: str
     start: int
 
     def is_word(self, *words: str) -> bool:
-        """Whether this is one of these bare words, in any case."""
+        """Return whether this is one of these unquoted words; upper and lower case are equal."""
         return self.kind is Kind.WORD and self.text.upper() in words
 
     def is_symbol(self, symbol: str) -> bool:
-        """Whether this is that symbol."""
+        """Return whether this is that symbol."""
         return self.kind is Kind.SYMBOL and self.text == symbol
 
     @property
     def is_value(self) -> bool:
-        """Whether this can stand for a name or a value."""
+        """Return whether this can be a name or a value."""
         return self.kind in (Kind.WORD, Kind.STRING)
 
 
@@ -77,9 +77,9 @@ def tokens_of(line: str) -> list[Token]:
 
 
 def statements_of(line: str) -> list[str]:
-    """Return the statements of a ``;`` batch; semicolons in quotes separate nothing, empty statements are dropped.
+    """Return the statements of a ``;`` batch; semicolons in quotes do not separate, empty statements are dropped.
 
-    A quote that is never closed takes the rest of the line, so the statement in which it stands fails alone.
+    A quote that is never closed takes the rest of the line, so that only its own statement fails.
     """
     statements: list[str] = []
     start, quote = 0, ""
@@ -96,13 +96,13 @@ def statements_of(line: str) -> list[str]:
 
 
 def is_comment(line: str) -> bool:
-    """Whether a line is a comment: ``REM``, ``REMARK`` or ``--`` come first."""
+    """Return whether a line is a comment: it begins with ``REM``, ``REMARK`` or ``--``."""
     words = line.split(None, 1)
     return bool(words) and (words[0].upper() in ("REM", "REMARK") or words[0].startswith("--"))
 
 
 class TokenStream:
-    """The tokens of one statement with a cursor; what is not as expected raises CELL-01504 at its place."""
+    """The tokens of one statement with a cursor; an unexpected token raises CELL-01504 at its place."""
 
     def __init__(self, statement: str) -> None:
         self._tokens = tokens_of(statement)
@@ -110,12 +110,12 @@ class TokenStream:
         self._position = 0
 
     def peek(self, ahead: int = 0) -> Token:
-        """Return a coming token without taking it; an END token behind the last one."""
+        """Return a coming token without taking it; an END token after the last one."""
         index = self._position + ahead
         return self._tokens[index] if index < len(self._tokens) else self._end
 
     def take(self) -> Token:
-        """Take the next token."""
+        """Take the next token and return it."""
         token = self.peek()
         self._position += 1
         return token
@@ -127,7 +127,7 @@ class TokenStream:
         return None
 
     def accept_symbol(self, symbol: str) -> bool:
-        """Take the next token if it is that symbol."""
+        """Take the next token if it is that symbol; return whether it was."""
         if self.peek().is_symbol(symbol):
             self.take()
             return True
@@ -141,24 +141,24 @@ class TokenStream:
         return found
 
     def expect_symbol(self, symbol: str) -> None:
-        """Take that symbol."""
+        """Take that symbol; raise CellError if another token comes next."""
         if not self.accept_symbol(symbol):
             raise self.error()
 
     def expect_value(self) -> Token:
-        """Take a word or a string."""
+        """Take a word or a string and return it; raise CellError if another token comes next."""
         if not self.peek().is_value:
             raise self.error()
         return self.take()
 
     def expect_end(self) -> None:
-        """Make sure that nothing follows."""
+        """Raise CellError if a token follows."""
         if self.peek().kind is not Kind.END:
             raise self.error()
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing follows."""
+        """Return whether no token follows."""
         return self.peek().kind is Kind.END
 
     def error(self) -> CellError:

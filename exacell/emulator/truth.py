@@ -1,9 +1,9 @@
-"""A true effect that the loads of a database have, so that whoever measures it can be judged.
+"""A true effect of a database's loads, planted so that a program that measures it can be judged.
 
-Without one the model's own numbers hold: what flash wins by, what is rare, what a cache of some age and size serves. With one
-the flash log adds so many percent to the mean time of a redo write, negative for less, and prevents so many outliers per
-million; or a parameter of the database adds them while it has a value; and a flash cache of some size, once it is full, serves
-so many percent of the reads of blocks, and so many of those of tables with CELL_FLASH_CACHE KEEP.
+Without one, the model's own numbers are used: the gain by flash, the rate of outliers, and the reads that a cache of some age and
+size serves. With one, the flash log adds a percentage (negative for less) to the mean time of a redo write, and prevents a number
+of outliers per million; or a parameter of the database adds the percentage while it has a certain value. A flash cache of some
+size, once it is full, serves a percentage of the reads of blocks, and another of the reads of tables with CELL_FLASH_CACHE KEEP.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from exacell.emulator.models import Cell
 from exacell.emulator.workload import ACTUAL_RATE, DISK_US, OUTLIER_US, OVERHEAD_US, PREVENTED_RATE
 
 PLAIN_US = DISK_US + OVERHEAD_US
-"""A redo write that is no outlier, without the flash log."""
+"""Microseconds of a redo write that is not an outlier, without the flash log."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Truth:
-    """What is true of one database's loads.
+    """The true effects on one database's loads.
 
     Attributes:
-        adds: percent that the flash log adds to the mean time of a redo write; None: the model decides.
-        when: a parameter of the database and a value, ``open_cursors=444``: while it has that, ``adds`` is added, whatever the
-            flash log does; empty: it is the flash log that adds.
-        prevents: outliers per million redo writes that it prevents; None: as many as the model has.
-        hits: percent of reads of blocks that a full flash cache of ``cache`` bytes a cell serves, a smaller or emptier one in
-            proportion less; None: the model decides. Of data with CELL_FLASH_CACHE NONE it serves nothing.
-        keeps: percent of reads that it serves of data with KEEP, whatever its size; None: as of other data.
+        adds: percentage that the flash log adds to the mean time of a redo write; None: the model decides.
+        when: a parameter of the database and a value, ``open_cursors=444``: while it has that value, ``adds`` is added, with or
+            without the flash log; empty: the flash log adds it.
+        prevents: outliers per million redo writes that the flash log prevents; None: the model decides.
+        hits: percentage of the reads of blocks that a full flash cache of ``cache`` bytes on each cell serves; a smaller or
+            emptier one serves proportionally less; None: the model decides. It serves no reads of data with CELL_FLASH_CACHE
+            NONE.
+        keeps: percentage of the reads of data with KEEP that a cache of any size serves; None: as for other data.
     """
 
     adds: float | None = None
@@ -43,7 +44,7 @@ class Truth:
     when: str = ""
 
     def __post_init__(self) -> None:
-        """Raise EmulatorError where no load can be like that."""
+        """Raise EmulatorError if no load can have these effects."""
         if self.adds is not None and not -60 <= self.adds <= 1000:
             raise EmulatorError(f"adds={self.adds:g} is not possible: percent, to 1000; saves= takes off up to 60")
         if self.prevents is not None and self.adds is None:
@@ -62,7 +63,7 @@ class Truth:
             raise EmulatorError("hits= and cache= go together: so many percent of the reads with a cache of that size")
 
     def at(self, parameters: Mapping[str, str]) -> Truth:
-        """Return what holds while the database's parameters are these, by name in lower case."""
+        """Return the effects while the database's parameters (by lower-case name) have these values."""
         name, _, value = self.when.partition("=")
         if not self.when or parameters.get(name.lower(), "").lower() == value.lower():
             return self
@@ -70,15 +71,17 @@ class Truth:
 
     @property
     def prevented_rate(self) -> float:
-        """The share of redo writes whose outlier the flash log prevents."""
+        """Return the share of redo writes whose outlier the flash log prevents."""
         return PREVENTED_RATE if self.prevents is None else self.prevents / 1e6
 
     def outlier_rate(self, *, logged: bool) -> float:
-        """Return the share of redo writes that are outliers for the database; ``logged``: the flash log takes part."""
+        """Return the share of redo writes that are outliers for the database; ``logged``: with the flash log."""
         return ACTUAL_RATE if logged else ACTUAL_RATE + self.prevented_rate
 
     def plain_us(self, *, logged: bool) -> float:
-        """Return the mean microseconds of a redo write that is no outlier, so that the mean of all is what ``adds`` says."""
+        """Return the mean microseconds of a redo write that is not an outlier, such that the mean of all writes agrees with
+        ``adds``.
+        """
         if not logged and not self.when:
             return PLAIN_US
         slow = self.outlier_rate(logged=False)
@@ -86,10 +89,10 @@ class Truth:
         return (mean - ACTUAL_RATE * OUTLIER_US) / (1 - ACTUAL_RATE)
 
     def served(self, cell: Cell, most: int | None) -> Served | None:
-        """Return the shares of reads of blocks that a cell's flash cache serves; None where the model decides.
+        """Return the shares of block reads that a cell's flash cache serves; None if the model decides.
 
         Args:
-            most: bytes that the database may have in the cache; None where nothing limits it.
+            most: bytes that the database may have in the cache; None if there is no limit.
         """
         if self.hits is None or self.cache is None:
             return None

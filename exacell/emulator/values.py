@@ -1,7 +1,7 @@
-"""Attribute values of emulated objects: how each kind is printed, written in XML, and compared in WHERE and ORDER BY.
+"""Attribute values of emulated objects: how each kind is printed, written as XML, and compared in WHERE and ORDER BY.
 
-Values are typed here rather than by the schema: a size is a :class:`Size` wherever it occurs. Plain strings, integers,
-floats and booleans stand for themselves; tuples of strings are lists; None is an attribute that is not set.
+Values have types here, independent of the schema: a size is always a :class:`Size`. Plain strings, integers, floats and booleans
+are used as they are; tuples of strings are lists; None is an attribute that is not set.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Lines:
-    """A value of several lines in DETAIL (an IORM plan) that is ``inline`` in a column."""
+    """A value with several lines in DETAIL (an IORM plan); in a column it is the text ``inline``."""
 
     lines: tuple[str, ...]
     inline: str
@@ -57,7 +57,7 @@ _THREE_DECIMALS = frozenset(("MB", "MB/sec", "KB", "KB/sec", "GB"))
 def metric_text(value: Metric) -> str:
     """Return a metric's value as CellCLI prints it: ``3,418 IO requests``, ``21.082 MB``, ``52.1 %``, ``6.0``.
 
-    Source: reference cellcli.md 3.4. That megabytes lose their decimals from 1000 on is inferred from captures.
+    Source: reference cellcli.md 3.4. It is inferred from captures that megabytes have no decimals from 1000 on.
     """
     number = value.number
     if value.unit == "Number":
@@ -76,7 +76,7 @@ def metric_text(value: Metric) -> str:
 
 
 def text_of(value: Value, *, largest_suffix: str = "T") -> str:
-    """Return a value as a column prints it, without quotes; empty for None."""
+    """Return a value as text for a column, without quotes; empty for None."""
     match value:
         case None:
             return ""
@@ -97,12 +97,12 @@ def text_of(value: Value, *, largest_suffix: str = "T") -> str:
 
 
 def xml_of(value: Value) -> str:
-    """Return a value as XML carries it: times in epoch milliseconds, metric values and sizes as bare numbers.
+    """Return a value as text for XML: times in epoch milliseconds, metric values and sizes as numbers without units.
 
     Source: reference cellcli.md 3.1. Sizes in bytes are an assumption; how a cell writes them there is not published.
     """
     match value:
-        case str():  # most values are
+        case str():  # most values have no special characters
             return value
         case Size(size_bytes):
             return str(size_bytes)
@@ -115,7 +115,7 @@ def xml_of(value: Value) -> str:
 
 
 def number_of(value: Value) -> float | None:
-    """Return the number that a value is in comparisons, None when it is no number."""
+    """Return the number that a value has in comparisons; None if it is not a number."""
     match value:
         case bool():
             return None
@@ -150,13 +150,13 @@ def _moment(text: str) -> float | None:
 
 
 def passes(value: Value, condition: Filter) -> bool:
-    """Whether a value fulfils a condition.
+    """Return whether a value meets a condition.
 
-    Numbers compare as numbers unless the literal is quoted; times compare as times; all else as strings, ``=`` without
-    regard to case. LIKE is a regular expression for the whole value, and ``=`` on numbers.
+    Numbers are compared as numbers unless the literal is quoted, times as times, and other values as strings; for ``=`` upper and
+    lower case are equal. LIKE is a regular expression for the whole value; on numbers it means ``=``.
 
     Raises:
-        CellError: the pattern is no regular expression.
+        CellError: the pattern is not a regular expression.
     """
     return _holds(value, condition) != condition.negated
 
@@ -190,7 +190,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def order_key(value: Value) -> tuple[int, float, str]:
-    """Return a sort key: unset values first, numbers by size, then strings."""
+    """Return a sort key: values that are not set come first, then numbers by size, then strings."""
     if value in (None, "", ()):
         return (0, 0.0, "")
     number = number_of(value)
@@ -198,5 +198,5 @@ def order_key(value: Value) -> tuple[int, float, str]:
 
 
 def quoted(text: str) -> str:
-    """Return ``text`` in double quotes when it has blanks."""
+    """Return ``text``, in double quotes if it has blanks."""
     return f'"{text}"' if " " in text else text

@@ -1,8 +1,8 @@
-"""Frames on the control connection between the rack's process and everything local that talks to it.
+"""Frames on the control connection between the rack's process and the local programs that use it.
 
 A frame is one kind byte, the payload's length as four big-endian bytes, and the payload. A connection starts with
 either a REQUEST (from the command layer; answered by one ANSWER) or a RUN (from a program on a host's PATH; see
-:mod:`exacell.emulator.shim`, which knows these bytes by itself because it has to start fast).
+:mod:`exacell.emulator.shim`, which has its own copy of these bytes because it must start fast).
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ REQUEST = b"Q"
 ANSWER = b"A"
 """JSON object: ``ok`` with the op's result, or ``error`` and ``hint``."""
 RUN = b"R"
-"""NUL-separated: token, host, login, "1" when on a terminal, working directory, program, number of arguments,
-arguments, then NAME=value environment entries."""
+"""NUL-separated: token, host, login, "1" on a terminal, working directory, program, number of arguments,
+arguments, then NAME=value environment entries.
+"""
 INPUT = b"I"
-"""Bytes of standard input; an empty payload is its end. Sent only when wanted."""
+"""Bytes of standard input; an empty payload is its end. Sent only after WANT."""
 OUTPUT = b"O"
 """Bytes for standard output."""
 ERRORS = b"E"
@@ -27,7 +28,7 @@ EXIT = b"X"
 
 HEADER = 5
 LIMIT = 64 << 20
-"""Bytes that a payload may have: an argument list or a block of output is far below."""
+"""The most bytes in a payload; an argument list or a block of output is far smaller."""
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
@@ -39,7 +40,7 @@ def parse_header(header: bytes) -> tuple[bytes, int]:
     """Return a frame's kind and its payload's length from its first five bytes.
 
     Raises:
-        ValueError: the length is beyond what either side ever sends.
+        ValueError: the length is larger than both sides allow.
     """
     length = int.from_bytes(header[1:HEADER], "big")
     if length > LIMIT:

@@ -1,10 +1,10 @@
-"""What moves counters: loads of a database on the cells, destaging, and the chance that decides races.
+"""The changes of counters by work: loads of a database on the cells, writing dirty data to disk, and the random races.
 
-A load is so many redo writes a second; its profile says how much else comes with each of them: reads and writes of
-blocks, and megabytes of smart scans.
+A load is a number of redo writes in a second; its profile gives the I/O that comes with each of them: reads and writes of blocks,
+and megabytes of smart scans.
 
-Counts are drawn for a whole minute and cell at a time, so millions of writes cost no more than a few. All chance comes
-from the rack's seed and the number of the load: the same rack driven in the same way gives the same numbers.
+Counts are drawn for a whole minute and cell at a time, so that millions of writes take no longer than a few. All random numbers
+come from the rack's seed and the number of the load: the same rack with the same statements gives the same numbers.
 """
 
 from __future__ import annotations
@@ -38,32 +38,32 @@ if TYPE_CHECKING:
     from exacell.emulator.truth import Truth
 
 FLASH_FIRST_SHARE = 0.80
-"""Share of races that flash wins, about; each cell has its own within a few percent."""
+"""Approximate share of races that flash wins; the cells differ by a few percent."""
 
 PREVENTED_RATE = 2.5e-5
 ACTUAL_RATE = 1.2e-6
 FLASH_ONLY_RATE = 6e-6
-"""Outliers a race: disk slow but hidden by flash, both slow, flash slow but hidden by disk."""
+"""Outliers for each race: disk slow but hidden by flash, both slow, flash slow but hidden by disk."""
 
 REDO_WRITE_BYTES = 6 * KIB
 REDO_PADDING = 1.06
-"""Bytes of a redo write on disk, and how much more flash writes for it."""
+"""Bytes of a redo write on disk, and the factor by which flash writes more."""
 
 OUTLIER_US = 620_000
 DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
-"""Latencies in microseconds: of an outlier, of a write that disk or flash won, and what a request costs beyond it."""
+"""Latencies in microseconds: of an outlier, of a write that disk or flash won, and the overhead of a request."""
 
 
 SPREAD = 0.3
-"""Of the logarithm of a write's latency."""
+"""Standard deviation of the logarithm of a write's latency."""
 
 
 def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = None) -> int:
-    """Return how long the database waits for one redo write, in whole microseconds.
+    """Return the database's wait for one redo write, in whole microseconds.
 
     Args:
         logged: whether the flash log takes part: the faster of flash and disk answers, and outliers are prevented.
-        truth: what the flash log does to the time of a write; None: what the model makes of the races.
+        truth: the planted effect of the flash log on the time of a write; None: the model decides.
     """
     planted = truth if truth is not None and truth.adds is not None else None
     slow = ACTUAL_RATE if logged else PREVENTED_RATE + ACTUAL_RATE
@@ -76,16 +76,16 @@ def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = 
 
 
 def takes_part(cell: Cell, database: str) -> bool:
-    """Whether the flash log of a cell takes part in a database's redo writes."""
+    """Return whether a cell's flash log takes part in a database's redo writes."""
     return cell.flash_log is not None and backing(cell) != FLASH and cell.iorm.flash_log_on(database)
 
 
 @dataclass(kw_only=True)
 class Load:
-    """Redo of one database, and what its profile brings with it.
+    """Redo writes of one database, with the other I/O of the load's profile.
 
     Attributes:
-        redo: redo writes a second by the database.
+        redo: the database's redo writes in a second.
         start: rack time of the whole minute with which it begins.
         minutes_done: whole minutes that have been applied.
     """
@@ -100,12 +100,12 @@ class Load:
 
     @property
     def end(self) -> float:
-        """Rack time of the collection that has all of it."""
+        """Return the rack time of the collection that has all of it."""
         return self.start + math.ceil(self.seconds / MINUTE) * MINUTE
 
     @property
     def done(self) -> bool:
-        """Whether all of it has been applied."""
+        """Return whether all of it has been applied."""
         return self.start + self.minutes_done * MINUTE >= self.end
 
     def writes_in(self, minute: int) -> int:
@@ -116,10 +116,9 @@ class Load:
 
 
 def mirrored(rng: random.Random, writes: int, cells: Sequence[str]) -> dict[str, int]:
-    """Return how many of ``writes`` each cell gets when each goes to two of them in different failure groups.
+    """Return the number of ``writes`` that each cell gets; each write goes to two cells in different failure groups.
 
-    With many cells a cell has eight partners, as ASM limits the partners of a disk. With one cell left it gets all,
-    once.
+    With many cells each has eight partners, the most that ASM gives a disk. If only one cell is left, it gets each write once.
     """
     count = len(cells)
     if count < 2:
@@ -136,22 +135,22 @@ def mirrored(rng: random.Random, writes: int, cells: Sequence[str]) -> dict[str,
 
 
 DISK_REDO_BYTES = 100 * MIB
-"""Bytes of redo that one hard disk takes in a second; what comes beyond is a backlog of the flash log."""
+"""Bytes of redo that one hard disk accepts in a second; more redo becomes a backlog in the flash log."""
 
 _LARGE_REDO_SHARE, _LIMITED_SHARE = 0.01, 0.3
-"""Shares of redo writes that are too large for what is left of a log, and that a disk at its limit makes wait."""
+"""Shares of redo writes: those too large for the rest of a log, and those that wait because of a limit on the disks."""
 
 FAILED_RATE = 0.02
-"""Share of redo writes that disks fail while an injected fault makes them."""
+"""Share of redo writes that fail on disk while a fault is injected."""
 
 DISK_ERRORS = "H.ERRS"
 """Counter of requests that failed on the disks behind the cache."""
 
 
 def keep(log: FlashLog, writes: int) -> dict[str, int]:
-    """Let redo writes fail on disk, so that only the flash log holds them; return what that adds to the cell's counters.
+    """Let redo writes fail on disk, so that only the flash log holds them; return the amounts to add to the cell's counters.
 
-    What is kept never takes more than half of the log.
+    The kept redo never takes more than half of the log.
     """
     log.kept_bytes = min(log.kept_bytes + writes * REDO_WRITE_BYTES, log.size_bytes // 2)
     return {"FL_DISK_IO_ERRS": writes, DISK_ERRORS: writes}
@@ -172,7 +171,7 @@ def redo_writes(
     Keeps FL_DISK_FIRST + FL_FLASH_FIRST = FL_IO_W and FL_RQ_W = FL_IO_W + all FL_IO_W_SKIP_*.
 
     Args:
-        truth: what the flash log does to the time of a write; None: what the model makes of the races.
+        truth: the planted effect of the flash log on the time of a write; None: the model decides.
     """
     add(counters, FL_RQ_W=writes)
     kilobytes = round(writes * REDO_WRITE_BYTES / KIB)
@@ -231,10 +230,10 @@ def redo_writes(
 def _pass_log_by(
     rng: random.Random, cell: Cell, log: FlashLog, counters: Counters, database: str, writes: int, around: Around
 ) -> int:
-    """Count the redo writes of a minute that bypass the flash log because they are too many, and return how many.
+    """Count a minute's redo writes that bypass the flash log because there are too many; return their number.
 
-    Disks that take redo more slowly than it comes leave a backlog; redo that is kept leaves little room for large writes;
-    and a database that is far over its limit on the disks has to wait for them.
+    If disks accept redo more slowly than it comes, there is a backlog; kept redo leaves little room for large writes; and a
+    database that is far over its limit on the disks has to wait for them.
     """
     reasons: dict[str, int] = {}
     room = len(cell.hard_disks()) * DISK_REDO_BYTES * around.minutes * MINUTE / REDO_WRITE_BYTES

@@ -1,4 +1,4 @@
-"""What the servers need to know of an emulated rack, and the rack that really stands behind it."""
+"""The interface of an emulated rack that its servers use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from exacell.emulator.store import Json
 
 @dataclass(frozen=True, kw_only=True)
 class StartedLoad:
-    """A load that begins: what of it was left open is filled in.
+    """A load that has begun, with the defaults filled in.
 
     Attributes:
-        number: names it to :meth:`World.load_left`.
+        number: identifies it for :meth:`World.load_left`.
     """
 
     number: int
@@ -28,43 +28,43 @@ class StartedLoad:
 
 
 class World(Protocol):
-    """A rack as its servers see it. Nothing here waits; everything is called from the one event loop."""
+    """A rack as its servers use it. No method waits; all are called from the one event loop."""
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The storage cells' host names."""
+        """Return the storage cells' host names."""
 
     def address(self, cell: str) -> str:
         """Return a cell's address on the storage network."""
 
     @property
     def dbnodes(self) -> tuple[str, ...]:
-        """The database nodes' host names."""
+        """Return the database nodes' host names."""
 
     @property
     def clusters(self) -> Sequence[Cluster]:
-        """The ASM clusters."""
+        """Return the ASM clusters."""
 
     @property
     def faults(self) -> FaultBook:
-        """The faults that were injected."""
+        """Return the injected faults."""
 
     def inject(self, hosts: Sequence[str], kind: str, options: Mapping[str, object]) -> None:
-        """Give hosts a fault, in the place of one that they have of the same kind for the same statements or disk.
+        """Inject a fault into hosts; it replaces one of the same kind for the same statements or disk.
 
         Raises:
-            EmulatorError: no such host, kind or option, or a value that makes no sense.
+            EmulatorError: there is no such host, kind or option, or a value is wrong.
         """
 
     def clear_faults(self, hosts: Sequence[str] | None, kind: str | None) -> int:
-        """End the faults of some hosts (None: of all), of one kind (None: of all), and return how many there were.
+        """End the faults of some hosts (None: of all) and one kind (None: of all); return how many were ended.
 
         Raises:
-            EmulatorError: no such host or kind.
+            EmulatorError: there is no such host or kind.
         """
 
     def describe(self) -> Json:
-        """Return what ``status`` tells about the rack: name, databases, model, release, mode, speed, seed."""
+        """Return the facts that ``status`` shows: name, databases, model, release, mode, speed, seed."""
 
     def program(
         self,
@@ -78,21 +78,21 @@ class World(Protocol):
         tty: bool,
         has_stdin: bool,
     ) -> Program:
-        """Return the program ``name`` started by ``login`` on ``host``.
+        """Start the program ``name`` for ``login`` on ``host`` and return it.
 
         Args:
             argv: without the program's name.
-            files: those that it may name.
+            files: opens the files that it may use.
         """
 
     def give_files(self, files: Callable[[str], Files]) -> None:
-        """Take what gives the files of a host."""
+        """Set the function that opens the files of a host."""
 
     def machine_files(self, host: str) -> Mapping[str, str]:
-        """Return the files of /proc and /sys that tell of a host's machine, by path."""
+        """Return the files of /proc and /sys about a host's machine: text by path."""
 
     def moving_files(self, host: str) -> Mapping[str, str]:
-        """Return those of them that change as time passes."""
+        """Return those of these files that change with time."""
 
     def wall_seconds(self, pause: Pause) -> float:
         """Return how long a pause lasts on the wall clock."""
@@ -105,52 +105,52 @@ class World(Protocol):
             redo: redo writes a second; None for the profile's own.
 
         Raises:
-            EmulatorError: no such database or profile, or a rate or time that makes no sense.
+            EmulatorError: there is no such database or profile, or the rate or time is not above zero.
         """
 
     def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
-        """Let sessions of a database commit one change after another, and yield now and then.
+        """Let sessions of a database commit one change after the other, and yield now and then.
 
         Args:
             db: empty for the rack's first database.
             sessions: how many, all at the same time.
-            commits: of each.
+            commits: commits of each session.
 
         Raises:
-            EmulatorError: no such database, or a number makes no sense.
+            EmulatorError: there is no such database, or a number is out of its range.
         """
 
     def uncounted(self) -> bool:
-        """Whether redo writes of user sessions are not yet in the cells' counters."""
+        """Return whether some redo writes of user sessions are not yet in the cells' counters."""
 
     def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
-        """Give the loads of a database a true effect, and return it with the database's name.
+        """Plant a true effect in the loads of a database, and return the effect with the database's name.
 
         Args:
             db: empty for the rack's first database.
-            known: attributes of :class:`exacell.emulator.truth.Truth`; None only asks for what there is, {} takes it away.
+            known: attributes of :class:`exacell.emulator.truth.Truth`; None returns the present effect, {} removes it.
 
         Raises:
-            EmulatorError: no such database, or no load can be like that.
+            EmulatorError: there is no such database, or the attributes are impossible for a load.
         """
 
     def load_left(self, number: int) -> float | None:
-        """Return the wall seconds until a load is applied and collected, 0 when it is due; None when that is done."""
+        """Return the wall seconds until a load is applied and collected: 0 if it is due, None if that is done."""
 
     def advance(self) -> None:
         """Bring counters, flushes and rebalances up to the rack's clock."""
 
     def play(self, enough: Callable[[], bool]) -> bool:
-        """Bring the rack towards its clock until ``enough`` says so, and return whether it is there."""
+        """Bring the rack nearer to its clock until ``enough`` returns True; return whether it has reached the clock."""
 
     def hold_back(self) -> None:
-        """Let the clock go on from what has been played."""
+        """Set the clock back to the time that has been emulated."""
 
     def changed_parts(self, host: str) -> Mapping[str, Json]:
         """Return the parts of the state, by name, that a program on ``host`` has changed since the last call."""
 
     def moved_parts(self) -> Mapping[str, Json]:
-        """Return the parts of the state, by name, that time has changed since the last call."""
+        """Return the parts of the state, by name, that have changed with time since the last call."""
 
     def to_state(self) -> Mapping[str, Json]:
-        """Return all parts of the state by name, from which the rack can go on later."""
+        """Return all parts of the state by name; from them the rack can continue later."""

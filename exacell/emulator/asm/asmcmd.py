@@ -1,7 +1,7 @@
-"""The program ``asmcmd`` of an emulated database node, as far as it looks: lsdg, lsdsk, lsop, lsct, lsattr, ls and du.
+"""The program ``asmcmd`` of an emulated database node: the commands that only read, lsdg, lsdsk, lsop, lsct, lsattr, ls and du.
 
 Layouts by release are those of reference asm.md section 7; of ls and du, Oracle ASM Administrator's Guide, "ASMCMD File
-Management Commands". Directories are ``+GROUP/DATABASE/TYPE``; the leading plus may be left away. Other commands, those that
+Management Commands". Directories are ``+GROUP/DATABASE/TYPE``; the leading plus may be left out. Other commands, those that
 change something among them, are refused by name.
 """
 
@@ -79,24 +79,24 @@ _GROUPS = (("State", "STATE"), ("Type", "TYPE"), ("Rebal", "REBAL"), ("Name", "N
 
 
 class CommandError(Exception):
-    """A command is refused; the text is what asmcmd prints."""
+    """An asmcmd command is refused; the text is what asmcmd prints."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Flags (letters and long names, with their values) and what is left."""
+    """The options of a command: flags (letters and long names, with their values), and the other words."""
 
     flags: Mapping[str, str]
     rest: tuple[str, ...]
 
     def has(self, *names: str) -> bool:
-        """Whether one of the flags was given."""
+        """Return whether one of these flags was given."""
         return any(name in self.flags for name in names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """A directory (no file) or a file, with its complete name."""
+    """A directory (``file`` is None) or a file, with its complete name."""
 
     path: str
     name: str
@@ -104,7 +104,7 @@ class _Entry:
 
 
 def asmcmd(asm: Asm, node: int, login: str, argv: Sequence[str], *, env: Mapping[str, str], tty: bool) -> Program:
-    """Return the running program: one command from ``argv``, or a prompt that takes them from the input."""
+    """Return the running program: it runs the one command in ``argv``, or reads commands from the input at a prompt."""
     words, shown = list(argv), False
     while words and words[0] in ("-p", "-v", "--nocp", "--privilege", "-V"):
         option = words.pop(0)
@@ -169,7 +169,7 @@ def options_of(
         valued: letters and long names that take the next word.
 
     Raises:
-        CommandError: an option is none of them.
+        CommandError: an option is not one of these.
     """
     found: dict[str, str] = {}
     rest: list[str] = []
@@ -191,7 +191,7 @@ def options_of(
 
 
 def rows_of(instance: Instance, view: str) -> list[Row]:
-    """Return the rows of a view on the instance, by column; none when the release has no such view."""
+    """Return the rows of a view on the instance, by column; an empty list if the release has no such view."""
     relation = catalog(instance)(view)
     if relation is None:
         return []
@@ -200,10 +200,10 @@ def rows_of(instance: Instance, view: str) -> list[Row]:
 
 
 def mounted_group(instance: Instance, name: str) -> DiskGroup:
-    """Return a disk group that is mounted here.
+    """Return a disk group that is mounted on the instance's node.
 
     Raises:
-        CommandError: ASMCMD-8001, it is not, or there is none.
+        CommandError: ASMCMD-8001 if it is not mounted or does not exist.
     """
     group = instance.asm.groups.get(name.strip("+/").upper())
     if group is None or instance.node not in group.mounted:
@@ -212,7 +212,7 @@ def mounted_group(instance: Instance, name: str) -> DiskGroup:
 
 
 def table(titles: Sequence[tuple[str, str]], rows: Sequence[Row], options: Options) -> str:
-    """Return rows as a table: titles with the columns that they show; without them for --suppressheader."""
+    """Return rows as a table. ``titles`` pairs each title with its column; --suppressheader leaves the titles out."""
     columns = [
         TextColumn(title=title, right=any(isinstance(row.get(key), int) for row in rows) or title == "Voting_files")
         for title, key in titles
@@ -338,7 +338,7 @@ def _lsattr(instance: Instance, words: Sequence[str]) -> str:
 
 
 def _names(path: str) -> list[str]:
-    """Return the names in a path, with or without its plus."""
+    """Return the names in a path, with or without its leading plus."""
     return [part for part in path.removeprefix("+").split("/") if part]
 
 
@@ -357,7 +357,7 @@ def _below(instance: Instance, parts: Sequence[str]) -> list[_Entry]:
     """Return the directories or files whose names match a path of at least one name.
 
     Raises:
-        CommandError: nothing does.
+        CommandError: no name matches.
     """
     depth = len(parts)
     found: dict[str, _Entry] = {}
@@ -376,7 +376,7 @@ def _below(instance: Instance, parts: Sequence[str]) -> list[_Entry]:
 
 
 def _content(instance: Instance, parts: Sequence[str]) -> list[_Entry]:
-    """Return what a path names: the entries of a directory, or what matches a pattern, or one file."""
+    """Return the entries that a path shows: the content of a directory, the matches of a pattern, or one file."""
     found = _below(instance, parts)
     if len(found) == 1 and found[0].file is None:
         group = mounted_group(instance, found[0].path.split("/")[0])

@@ -1,4 +1,4 @@
-"""Disk group attributes: which there are, what they may hold, when they may be set.
+"""Disk group attributes: which exist, which values they accept, and when they may be set.
 
 Source: reference asm.md section 3, which quotes Oracle's ASM Administrator's Guide, "Managing Disk Group Attributes".
 """
@@ -27,7 +27,7 @@ def parse_version(text: str) -> Version:
     """Return a version of two to five parts, padded to five as the views show it.
 
     Raises:
-        ValueError: it is none; the empty text is none either.
+        ValueError: ``text`` is not a version; an empty text is not one either.
     """
     if not _VERSION.fullmatch(text.strip()):
         raise ValueError(text)
@@ -36,7 +36,7 @@ def parse_version(text: str) -> Version:
 
 
 def version_text(version: Version) -> str:
-    """Return ``11.2.0.4.0``."""
+    """Return the version as text, ``11.2.0.4.0``."""
     return ".".join(str(part) for part in version)
 
 
@@ -82,7 +82,7 @@ class Attribute:
         check: returns the value as it is stored, None when it is not valid.
         default: None when the attribute has no row until it is set.
         when: ``create``, ``both`` or ``never`` (read only).
-        asm, rdbms: the compatible.asm and compatible.rdbms that it takes.
+        asm, rdbms: the lowest compatible.asm and compatible.rdbms with which it may be set.
         shown: the compatible.asm from which V$ASM_ATTRIBUTE has a row.
     """
 
@@ -130,7 +130,7 @@ ATTRIBUTES: Mapping[str, Attribute] = MappingProxyType(
 
 
 def defaults(software: Version) -> dict[str, str]:
-    """Return the attributes of a group that is created without any, in the order of their names.
+    """Return the attributes of a group created without an ATTRIBUTE clause, in the order of their names.
 
     Args:
         software: the release of the ASM instances.
@@ -144,7 +144,7 @@ def defaults(software: Version) -> dict[str, str]:
 
 
 def visible(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the (name, value) rows that the view shows by name; none below compatible.asm 11.1."""
+    """Return the (name, value) rows of V$ASM_ATTRIBUTE, by name; empty if compatible.asm is below 11.1."""
     compatible = parse_version(attributes["compatible.asm"])
     return sorted(
         (name, value)
@@ -156,7 +156,7 @@ def visible(attributes: Mapping[str, str]) -> list[tuple[str, str]]:
 def set_attribute(
     attributes: Mapping[str, str], name: str, value: str, *, creating: bool, software: Version, wrapper: OraLine
 ) -> dict[str, str]:
-    """Return the attributes with one of them set.
+    """Return the attributes after one of them was set.
 
     Args:
         attributes: what the group has, or what CREATE has gathered so far.
@@ -197,7 +197,7 @@ def _compatible(
     software: Version,
     refuse: Callable[..., OraError],
 ) -> str:
-    """Return a compatible.* value padded to five parts, after checking it against the software and the others."""
+    """Return a compatible.* value padded to five parts, after checking it against the software and the other attributes."""
     try:
         version = parse_version(value)
     except ValueError:

@@ -1,8 +1,7 @@
 """Carries out disk group statements on the shared ASM: everything is checked first, then everything is changed.
 
-Which codes come under which, and in what order, follows reference asm.md sections 2, 8 and 9. Statements come from
-:mod:`asm.statement`; what a statement needs before it may begin (privileges, kind of instance) is checked by the
-session that runs it.
+The nesting and the order of the error codes follow reference asm.md sections 2, 8 and 9. Statements come from
+:mod:`asm.statement`; the session that runs a statement checks its privileges and the kind of instance.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ from exacell.emulator.asm.statement import (
 from exacell.emulator.ora_messages import OraError, ora
 
 MOST_POWER = 1024
-"""Of compatible.asm 11.2.0.2 and later; 11 before. Source: reference asm.md section 6."""
+"""The highest power with compatible.asm 11.2.0.2 and later; before, it is 11. Source: reference asm.md section 6."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a statement gives.
+    """The result of a statement.
 
     Attributes:
-        message: ``Diskgroup created.`` and its like.
+        message: the line that SQL*Plus prints, such as ``Diskgroup created.``
         wait_for: the group whose rebalance the statement waits for, empty for none.
     """
 
@@ -174,7 +173,7 @@ def mount_group(asm: Asm, node: int, name: str, *, force: bool = False, restrict
 
 
 def _missing(asm: Asm, group: DiskGroup) -> list[AsmDisk]:
-    """Return the disks whose grid disks ASM does not see, or that carry something else now."""
+    """Return the disks whose grid disks ASM does not see, or whose grid disks now belong to another ASM disk."""
     return [
         disk
         for disk in group.disks.values()
@@ -236,7 +235,7 @@ def _disk(group: DiskGroup, name: str) -> AsmDisk:
 
 
 def _chosen(group: DiskGroup, disks: tuple[str, ...], fail_groups: tuple[str, ...]) -> list[AsmDisk]:
-    """Return the named disks and those of the named failure groups; all when nothing is named."""
+    """Return the named disks and the disks of the named failure groups; all disks when nothing is named."""
     found = [_disk(group, name) for name in disks]
     for name in fail_groups:
         inside = [disk for disk in group.disks.values() if disk.fail_group == name]
@@ -279,7 +278,7 @@ def _change_disks(asm: Asm, node: int, group: DiskGroup, statement: ChangeDisks)
 
 
 def _check_drop(group: DiskGroup, dropping: list[AsmDisk], statement: ChangeDisks, adding: int) -> None:
-    """Refuse what would leave too few failure groups or too little space.
+    """Raise OraError if the drop would leave too few failure groups or too little space.
 
     Raises:
         OraError: ORA-15032 over ORA-15084, 15067 or 15250.

@@ -1,6 +1,6 @@
-"""All ASM clusters of a rack together: what its cells see of them, and which one a database node belongs to.
+"""All ASM clusters of a rack together: what its cells know of them, and to which cluster a database node belongs.
 
-What stands on a grid disk stands there for every cluster; everything else each cluster has for itself.
+The headers on the grid disks are shared by all clusters; everything else belongs to one cluster.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class AsmClusters:
 
     @property
     def all(self) -> tuple[Asm, ...]:
-        """The clusters."""
+        """Return the clusters."""
         return tuple(self._clusters.values())
 
     def of_node(self, node: str) -> Asm:
@@ -60,11 +60,11 @@ class AsmClusters:
         )
 
     def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
-        """Return what is known of a grid disk: by the cluster that uses it, else by the one that did."""
+        """Return what the cluster that uses a grid disk knows of it; if none uses it, what the cluster that last did knows."""
         views = [view for asm in self.all if (view := asm.disk(cell, griddisk)) is not None]
         return next((view for view in views if view.mode_status != "DROPPED"), views[0] if views else None)
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """Tell the cluster that uses a grid disk, and then the others, that it has changed."""
+        """Report the change of a grid disk to every cluster, first to the one that uses it."""
         for asm in sorted(self.all, key=lambda asm: not asm.uses(cell, griddisk)):
             asm.grid_disk_changed(cell, griddisk, what)

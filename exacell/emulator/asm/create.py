@@ -1,4 +1,4 @@
-"""CREATE DISKGROUP, and how DISK strings become disks for it and for ADD DISK.
+"""CREATE DISKGROUP; also turns DISK strings into disks, for CREATE and for ADD DISK.
 
 Source: reference asm.md sections 2, 4, 5 and 8; Oracle Exadata system software guide, "Creating Oracle Exadata disk
 groups" for the paths and the default names.
@@ -20,17 +20,17 @@ from exacell.emulator.ora_messages import OraError, OraLine, ora
 
 MOST_GROUPS = 63
 MOST_CAUSES = 20
-"""Lines that an error stack gets at most for causes of one kind."""
+"""The most lines for causes of one kind in an error stack."""
 
 _LEAST_UNITS = 7
 """Allocation units below which a disk can't be used."""
 
 _APPLIANCE_DISKS = (4, 6, 10, 12)
-"""Disks a failure group that appliance.mode accepts. Source: reference asm.md section 3."""
+"""Numbers of disks in a failure group that appliance.mode accepts. Source: reference asm.md section 3."""
 
 
 def create_group(asm: Asm, node: int, statement: CreateGroup) -> DiskGroup:
-    """Create a disk group and mount it on the one node.
+    """Create a disk group and mount it on that node only.
 
     Raises:
         OraError: ORA-15018 over ORA-15030, 15068, an attribute's code, what :func:`members_for` raises, 15067 or
@@ -86,7 +86,7 @@ def _attributes(asm: Asm, given: Sequence[tuple[str, str]], wrapper: OraLine) ->
 
 
 def _appliance_mode(asm: Asm, group: DiskGroup, statement: CreateGroup, wrapper: OraLine) -> None:
-    """Set appliance.mode where the group qualifies, or refuse it where it was asked for and the group does not."""
+    """Set appliance.mode if the group qualifies; raise OraError if the statement asks for it and the group does not qualify."""
     asked = {name.lower(): value.upper() for name, value in statement.attributes}.get("appliance.mode")
     if asked == "FALSE":
         return
@@ -170,14 +170,14 @@ def _build(
 
 
 def _fail_group(group: DiskGroup, found: Discovered, spec: DiskSpec, name: str) -> str:
-    """Return the failure group: as given, else the cell's name; a disk of an EXTERNAL group is its own."""
+    """Return the failure group of a disk: as given, else the cell's name; in an EXTERNAL group, the disk's own name."""
     if spec.fail_group is not None:
         return spec.fail_group
     return name if group.redundancy is Redundancy.EXTERN else found.fail_group
 
 
 def _sort_out(asm: Asm, matches: Sequence[Discovered], spec: DiskSpec) -> tuple[list[Discovered], list[OraLine]]:
-    """Split the matches into disks that may be used and a line for each that may not."""
+    """Split the matches into disks that may be used and error lines, one for each disk that may not."""
     usable: list[Discovered] = []
     used: list[OraLine] = []
     for disk in matches:
@@ -203,13 +203,13 @@ def _is_wild(search: str) -> bool:
 
 
 def _matches(search: str, path: str) -> bool:
-    """Whether a DISK string matches a path: part by part, case counts, ``*`` does not cross a slash."""
+    """Return whether a DISK string matches a path, part by part; case counts, and ``*`` does not match a slash."""
     wanted, parts = search.split("/"), path.split("/")
     return len(wanted) == len(parts) and all(fnmatch.fnmatchcase(p, w) for w, p in zip(wanted, parts, strict=True))
 
 
 def in_discovery_set(asm: Asm, search: str) -> bool:
-    """Whether a path lies inside ASM_DISKSTRING; an empty one finds all grid disks."""
+    """Return whether a path lies inside ASM_DISKSTRING; an empty ASM_DISKSTRING includes all grid disks."""
     strings = _strings(asm.parameters["asm_diskstring"])
     return any(_matches(string, search) for string in strings or ["o/*/*"])
 

@@ -1,6 +1,6 @@
-"""What a new emulated rack has in ASM: DATA and RECO over its hard disks, and databases with files in them.
+"""The ASM content of a new emulated rack: DATA and RECO over its hard disks, and databases with files in them.
 
-Sizes are shares of the group, so that every hardware model gets plausible ones; they depend on nothing but the rack.
+Sizes are shares of the group, so that every hardware model gets plausible ones; they depend only on the rack.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DATA_FILES = (("SYSTEM", 2), ("SYSAUX", 4), ("UNDOTBS1", 8), ("USERS", 1), ("AP
 
 
 def populate(asm: Asm) -> None:
-    """Create DATA and RECO where the cells have such grid disks, and the databases of the rack with their files."""
+    """Create DATA and RECO on the cells that have such grid disks, and the databases of the rack with their files."""
     now = asm.now()
     asm.started = now - 9 * DAY
     cluster = asm.cluster
@@ -97,7 +97,7 @@ def _group(asm: Asm, name: str, created: float) -> DiskGroup | None:
 def new_file(
     group: DiskGroup, kind: str, database: str, tag: str, size_bytes: int, created: float, block_size: int = 8192
 ) -> AsmFile:
-    """Return the next file of a group: control files have three copies in a NORMAL group, others the group's own.
+    """Add a file to a group and return it: control files have three copies in a NORMAL group, others as many as the group.
 
     Source: reference asm.md section 4.
     """

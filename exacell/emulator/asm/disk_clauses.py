@@ -18,7 +18,7 @@ from exacell.emulator.sql.tokens import TokenReader
 
 @dataclass(frozen=True, kw_only=True)
 class DiskSpec:
-    """One DISK string. ``fail_group`` None takes the cell's name; ``force`` None: neither FORCE nor NOFORCE given."""
+    """One DISK string. ``fail_group`` None means the cell's name; ``force`` None: neither FORCE nor NOFORCE was given."""
 
     search: str
     fail_group: str | None = None
@@ -32,14 +32,14 @@ _UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
 def group_name(reader: TokenReader) -> str:
-    """Return the name of a disk group or of a disk that comes next."""
+    """Read the name of a disk group or of a disk, and return it."""
     if len(reader.here.value) > 30:
         raise reader.error(972)
     return reader.name(903)
 
 
 def disk_clauses(reader: TokenReader) -> tuple[DiskSpec, ...]:
-    """Return the disks of ``[QUORUM] [FAILGROUP f] DISK 's' [NAME d] …``, none where nothing of that kind comes next."""
+    """Return the disks of ``[QUORUM] [FAILGROUP f] DISK 's' [NAME d] …``; empty if the next word begins no such clause."""
     specs: list[DiskSpec] = []
     while reader.here.is_word("QUORUM", "REGULAR", "FAILGROUP", "DISK"):
         quorum = reader.accept("QUORUM")
@@ -62,7 +62,7 @@ def _disk(reader: TokenReader, fail_group: str | None, quorum: bool) -> DiskSpec
 
 
 def size_of(reader: TokenReader) -> int:
-    """Return the bytes of a size such as ``36G``."""
+    """Read a size such as ``36G`` and return it in bytes."""
     number = reader.whole(922)
     if reader.here.is_word(*_UNITS):
         return number * _UNITS[reader.take().value]

@@ -1,7 +1,7 @@
 """The ASM that all database nodes of an emulated rack share: disk groups over the cells' grid disks.
 
-State is plain (see :mod:`asm.model`); time is never waited for: :meth:`Asm.settle` brings every operation up to the
-rack's clock whenever somebody looks. What a cell does to a grid disk is noticed by looking at the cell.
+State is plain (see :mod:`asm.model`); nothing waits for time to pass: :meth:`Asm.settle` brings every operation up to the rack's
+clock before each answer. ASM reads the state of grid disks from the cells.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ SYNC_SECONDS = 40.0
 """Rack seconds from OFFLINE through SYNCING to ONLINE for a grid disk that is active again."""
 
 _GLANCE_SECONDS, _QUIET_SECONDS = 5.0, 60.0
-"""Rack seconds for which a cell's question about a grid disk is answered without looking at all cells again: while
-something is under way in a disk group, and while nothing is. What cells or statements change is noticed at once."""
+"""Rack seconds for which a cell's question about a grid disk is answered without looking at all cells again: the first while an
+operation runs in a disk group, the second while none runs. Changes by cells or statements are noticed at once.
+"""
 
 _READABLE = ("active", "proactive failure")
-"""Status of grid disks that ASM reads and writes: also one that is about to fail, until its data are elsewhere."""
+"""Status of grid disks that ASM reads and writes; a disk that is about to fail is used until its data has been moved."""
 
 CANNOT_DEACTIVATE = "Cannot de-activate due to other offline disks in the diskgroup"
 """Source: reference cellcli.md section 3.3, GRIDDISK asmDeactivationOutcome."""
@@ -62,9 +63,9 @@ class Discovered:
 
 
 def drop_time(group: DiskGroup, disk: AsmDisk) -> float:
-    """Return the rack time at which an offline disk is expelled; infinite for one that is online.
+    """Return the rack time at which ASM drops an offline disk; infinite for a disk that is online.
 
-    A whole failure group goes by the shorter of its two times: Oracle's releases differ in which of them they take.
+    For a whole failure group the shorter of its two times counts: Oracle's releases differ in which one they use.
     """
     if disk.offline_since is None:
         return float("inf")
@@ -78,7 +79,7 @@ def drop_time(group: DiskGroup, disk: AsmDisk) -> float:
 
 
 def disk_repair_time(group: DiskGroup) -> float:
-    """Return the seconds that a disk which goes offline now may stay away."""
+    """Return the seconds that a disk which goes offline now may stay offline."""
     return repair_seconds(group.attributes.get("disk_repair_time", "3.6h"))
 
 
@@ -87,20 +88,20 @@ class Asm:
 
     Attributes:
         groups: disk groups by name.
-        headers: what stands on the grid disks, by (cell, grid disk); without a header a disk is a CANDIDATE.
+        headers: ASM's header on each grid disk, by (cell, grid disk); a disk without a header is a CANDIDATE.
         databases: by unique name.
         parameters: ``asm_diskstring`` and ``asm_power_limit``.
-        resources: names of the disk groups that the clusterware knows.
+        resources: names of the disk groups that have a clusterware resource.
         mirror_by_fail_group: how REQUIRED_MIRROR_FREE_MB is counted, see asm_model.
     """
 
     def __init__(
         self, rack: Rack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
     ) -> None:
-        """Make an ASM without disk groups.
+        """Make an ASM cluster without disk groups.
 
         Args:
-            cluster: which of the rack's it is; None for the first.
+            cluster: the cluster of the rack that it belongs to; None for the first.
             headers: shared by all clusters of a rack.
         """
         self.rack = rack
@@ -172,12 +173,12 @@ class Asm:
 
     @property
     def nodes(self) -> tuple[str, ...]:
-        """The cluster's database nodes; the index of a node is the number of its instances minus one."""
+        """Return the cluster's database nodes; the index of a node is the number of its instances minus one."""
         return self.cluster.nodes
 
     @property
     def version(self) -> Version:
-        """The release of the ASM instances and databases, chosen to go with the cells' release."""
+        """Return the release of the ASM instances and databases, chosen to go with the cells' release."""
         release = release_of(self.rack.spec.release)
         if release < (12,):
             return (11, 2, 0, 4, 0)
@@ -206,7 +207,7 @@ class Asm:
         return disk.status in _READABLE and self.cluster.may_use(disk.available_to)
 
     def reachable(self, cell: str, grid_disk: str) -> bool:
-        """Whether ASM can read and write a grid disk now."""
+        """Return whether ASM can read and write a grid disk now."""
         found = self.rack.cells.get(cell)
         if found is None or not found.cellsrv_up:
             return False
@@ -218,7 +219,7 @@ class Asm:
         return f"o/{self.rack.cells[disk.cell].ip}/{disk.grid_disk}"
 
     def header(self, cell: str, grid_disk: str) -> Header | None:
-        """Return what stands on a grid disk; None for a CANDIDATE."""
+        """Return ASM's header of a grid disk; None for a CANDIDATE."""
         return self.headers.get((cell, grid_disk))
 
     def clients(self, group: DiskGroup, node: int) -> list[Database]:
@@ -241,7 +242,7 @@ class Asm:
     # -- what cells ask ---------------------------------------------------------------------------------------------
 
     def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
-        """Return what ASM knows of a grid disk; None when it never was in a disk group."""
+        """Return what ASM knows of a grid disk; None when it has never been in a disk group."""
         self._glance()
         header = self.header(cell, griddisk)
         if header is None:
@@ -274,13 +275,13 @@ class Asm:
         )
 
     def uses(self, cell: str, griddisk: str) -> bool:
-        """Whether a grid disk is a member of one of the cluster's disk groups."""
+        """Return whether a grid disk is a member of one of the cluster's disk groups."""
         header = self.header(cell, griddisk)
         group = self.groups.get(header.group) if header is not None else None
         return group is not None and group.disk_of(cell, griddisk) is not None
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """React to what a cell did, or what became of a disk of it; the words are those of :class:`AsmView`."""
+        """React to a change of a grid disk or of the disk below it; ``what`` is one of the words of :class:`AsmView`."""
         self._glanced = None
         header = self.header(cell, griddisk)
         if header is not None and header.group in self.groups:
@@ -299,8 +300,8 @@ class Asm:
             lose(self, group, disk, force=what == "failed")
 
     def _glance(self) -> None:
-        """Settle, but not again for every one of the grid disks that a single LIST asks for."""
-        # Asked for each grid disk of each cell: the states themselves are compared, which is the quickest.
+        """Settle, but only once for all the grid disks that a single LIST asks about."""
+        # Called for each grid disk of each cell: comparing the states themselves is the quickest check.
         now, up = self.now(), [cell.services["CELLSRV"] for cell in self.rack.cells.values()]
         if self._glanced is not None and self._glanced[1] == up and 0 <= now - self._glanced[0] < self._glanced[2]:
             return
@@ -312,7 +313,7 @@ class Asm:
 
     def settle(self) -> None:
         """Bring disks and rebalances of all mounted groups up to the rack's clock and the cells' present state."""
-        # Whoever asks besides cells may be about to change something.
+        # A caller that is not a cell may be about to change something.
         self._glanced = None
         now = self.now()
         for group in self.groups.values():
@@ -347,7 +348,7 @@ class Asm:
         return header is not None and header.group == group.name and self.reachable(disk.cell, disk.grid_disk)
 
     def force_out(self, group: DiskGroup, disk: AsmDisk, now: float) -> None:
-        """Begin to expel an offline disk: its data are rebuilt from the other copies."""
+        """Begin to drop an offline disk: its data is rebuilt from the other copies."""
         disk.state = DiskState.FORCING
         self.start_rebalance(group, now, node=group.mounted[0])
 
@@ -372,10 +373,10 @@ class Asm:
         return len(lost) < group.redundancy.copies
 
     def start_rebalance(self, group: DiskGroup, now: float, *, node: int, power: int | None = None) -> None:
-        """Start (or restart with what is to do now) the rebalance of a mounted group.
+        """Start the rebalance of a mounted group; one that runs is restarted with all that is to do now.
 
         Args:
-            power: None takes ASM_POWER_LIMIT.
+            power: None means ASM_POWER_LIMIT.
         """
         moving = [disk for disk in group.disks.values() if disk.state is not DiskState.NORMAL]
         used = group.used_by_disk()
@@ -387,7 +388,7 @@ class Asm:
     # -- mounting ---------------------------------------------------------------------------------------------------
 
     def mount(self, group: DiskGroup, node: int, *, restricted: bool = False) -> None:
-        """Mount a group on one node; its number is the lowest that no mounted group has."""
+        """Mount a group on one node; its number is the lowest that no other mounted group has."""
         if not group.mounted:
             taken = {other.number for other in self.groups.values() if other.mounted}
             group.number = next(number for number in range(1, len(taken) + 2) if number not in taken)
@@ -397,7 +398,7 @@ class Asm:
         self.resources.add(group.name)
 
     def unmount(self, group: DiskGroup, nodes: list[int]) -> None:
-        """Dismount a group on some nodes."""
+        """Dismount a group on these nodes."""
         group.mounted = [node for node in group.mounted if node not in nodes]
         group.restricted = [node for node in group.restricted if node not in nodes]
         if not group.mounted:
@@ -407,7 +408,7 @@ class Asm:
             group.operation.node = group.mounted[0]
 
     def add_file(self, group: DiskGroup, file: AsmFile) -> str:
-        """Put a file into a group and return its complete name."""
+        """Add a file to a group and return its complete name."""
         group.files.append(file)
         group.next_file = max(group.next_file, file.number + 1)
         return f"+{group.name}/{'/'.join(file.directories)}/{file.alias}"

@@ -1,7 +1,7 @@
-"""What V$ASM_DISK counts of the databases' reads and writes: each database's own totals, spread over its disk groups' disks.
+"""The reads and writes that V$ASM_DISK counts: each database's own totals, spread over the disks of its disk groups.
 
 A database's requests go to the groups that hold its data files, in proportion to their sizes, and there evenly to all
-disks; a write goes to as many of them as there are copies. Before the first load a disk has counted what filled it.
+disks; a write goes to as many of them as there are copies. Before the first load, a disk's counters hold the I/O that filled it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from exacell.emulator.device_io import share
 
 _DATA = "DATAFILE"
 _FILLED = {"READS": 3, "WRITES": 2}
-"""Requests of a megabyte for each megabyte that lies on a disk when nothing has worked yet."""
+"""Requests of one megabyte for each megabyte on a disk, before any load has run."""
 _SMALL_S, _LARGE_S = Decimal("0.0006"), Decimal("0.0098")
-"""Seconds of a request of a database, and of one of a megabyte: made up."""
+"""Seconds for a normal request of a database, and for a request of one megabyte: made up."""
 
 
 @dataclass(frozen=True)
 class GroupIo:
-    """Requests and bytes that the databases have read from a group and written to it, all copies counted."""
+    """Requests and bytes that the databases have read from a group and written to it; all copies count."""
 
     reads: int
     bytes_read: int
@@ -32,7 +32,7 @@ class GroupIo:
     bytes_written: int
 
     def of_disk(self, index: int, count: int, used_mb: int) -> dict[str, int | Decimal]:
-        """Return the counters of the index-th of ``count`` disks, on which ``used_mb`` lie."""
+        """Return the counters of the index-th of ``count`` disks, which holds ``used_mb`` MB."""
         filling = {name: used_mb * each for name, each in _FILLED.items()}
         counted = {"READS": share(self.reads, index, count), "WRITES": share(self.writes, index, count)}
         return {

@@ -1,4 +1,4 @@
-"""What cells have ASM do by themselves when a disk of theirs fails, and when it is back or a new one is in its place.
+"""What ASM does, on a cell's request, when a disk of the cell fails, comes back or is replaced.
 
 Source: Oracle SAGUG, handling-disk-replacement; Oracle DBMMN, replacing-hard-disk-due-disk-failure and
 replacing-hard-disk-due-disk-problems.
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def lose(asm: Asm, group: DiskGroup, disk: AsmDisk, *, force: bool) -> None:
-    """Drop a disk of a mounted group: with ``force`` when nothing of it can be read any more.
+    """Drop a disk of a mounted group; with ``force`` if none of its data can be read any more.
 
-    It stays a member where the other disks have no room for its data.
+    The disk stays a member if the other disks have no room for its data.
     """
     used = sum(group.used_by_disk().values())
     staying = [d for d in group.disks.values() if d is not disk and d.state is DiskState.NORMAL]
@@ -32,9 +32,9 @@ def lose(asm: Asm, group: DiskGroup, disk: AsmDisk, *, force: bool) -> None:
 
 
 def disk_came(asm: Asm, cell: str, grid_disk: str, what: str) -> None:
-    """Take a grid disk back into its disk group: one that is well again and was lost, or a new one that was a member.
+    """Add a grid disk to its disk group again: a lost disk that is well again, or the replacement of a member.
 
-    A new disk whose grid disk was no member any more is as good as never used.
+    A replacement of a disk whose grid disk was no longer a member gets no header: it counts as never used.
     """
     header = asm.headers[cell, grid_disk]
     group = asm.groups[header.group]

@@ -1,4 +1,4 @@
-"""The things that an emulated ASM is made of: disk groups, disks, files, operations. Plain data and its arithmetic.
+"""Disk groups, disks, files and operations of an emulated ASM: plain data and its arithmetic.
 
 Space is counted in MB and allocation units as the views show it (source: reference asm.md sections 4, 6 and 7).
 """
@@ -13,14 +13,14 @@ from typing import Any
 from exacell.core.units import MIB
 
 FIRST_FILE_NUMBER = 256
-"""File numbers below are ASM's own metadata."""
+"""The first number of a database file; lower numbers are ASM's own metadata."""
 
 MOST_PARTNERS = 8
-"""Partners of a disk at most."""
+"""The most partners that a disk has."""
 
 
 class Redundancy(StrEnum):
-    """How V$ASM_DISKGROUP.TYPE spells the redundancy of a group."""
+    """The redundancy of a disk group, as V$ASM_DISKGROUP.TYPE spells it."""
 
     EXTERN = "EXTERN"
     NORMAL = "NORMAL"
@@ -30,22 +30,22 @@ class Redundancy(StrEnum):
 
     @property
     def voting_files(self) -> int:
-        """How many voting files such a group holds, each in a failure group of its own. Source: reference asm.md 4."""
+        """Return how many voting files such a group holds, each in its own failure group. Source: reference asm.md 4."""
         return {Redundancy.EXTERN: 1, Redundancy.HIGH: 5}.get(self, 3)
 
     @property
     def copies(self) -> int:
-        """How many copies of a data extent there are; FLEX and EXTENDED groups count as two, their files' default."""
+        """Return the number of copies of a data extent; 2 for FLEX and EXTENDED groups, the default of their files."""
         return {Redundancy.EXTERN: 1, Redundancy.HIGH: 3}.get(self, 2)
 
     @property
     def least_fail_groups(self) -> int:
-        """How many regular failure groups it takes at least. Source: reference asm.md section 4."""
+        """Return the least number of regular failure groups. Source: reference asm.md section 4."""
         return {Redundancy.EXTERN: 1, Redundancy.NORMAL: 2}.get(self, 3)
 
 
 class DiskMode(StrEnum):
-    """V$ASM_DISK.MODE_STATUS."""
+    """The values of V$ASM_DISK.MODE_STATUS."""
 
     ONLINE = "ONLINE"
     OFFLINE = "OFFLINE"
@@ -53,7 +53,7 @@ class DiskMode(StrEnum):
 
 
 class DiskState(StrEnum):
-    """V$ASM_DISK.STATE of a disk in a mounted group."""
+    """The values of V$ASM_DISK.STATE for a disk in a mounted group."""
 
     NORMAL = "NORMAL"
     ADDING = "ADDING"
@@ -62,7 +62,7 @@ class DiskState(StrEnum):
 
 
 class HeaderStatus(StrEnum):
-    """V$ASM_DISK.HEADER_STATUS as far as grid disks have it."""
+    """The values of V$ASM_DISK.HEADER_STATUS that grid disks can have."""
 
     CANDIDATE = "CANDIDATE"
     MEMBER = "MEMBER"
@@ -71,10 +71,10 @@ class HeaderStatus(StrEnum):
 
 @dataclass(kw_only=True)
 class Header:
-    """What stands on a grid disk: which ASM disk of which group it is or was.
+    """ASM's header on a grid disk: the ASM disk and the group to which it belongs or belonged.
 
     Attributes:
-        lost: the cell had ASM drop it because its disk failed, and gives it back when the disk is back.
+        lost: the cell asked ASM to drop it because its disk failed; it is added again when the disk is back.
     """
 
     status: HeaderStatus
@@ -91,11 +91,11 @@ class AsmDisk:
 
     Attributes:
         cell: host name of its cell.
-        size_mb: what ASM uses of the grid disk, a multiple of the allocation unit.
+        size_mb: MB of the grid disk that ASM uses, a multiple of the allocation unit.
         offline_since: rack time; None while it is online.
         sync_ends: rack time at which a SYNCING disk is ONLINE again.
-        drop_after: seconds that OFFLINE … DROP AFTER gave it; None takes the disk group's.
-        repair: seconds of disk_repair_time when it went offline; a new value is for disks that go offline later.
+        drop_after: seconds given by OFFLINE … DROP AFTER; None means the disk group's own.
+        repair: disk_repair_time in seconds when it went offline; a later change of the attribute does not count for it.
         kept_offline: ALTER DISKGROUP … OFFLINE was given, so it does not come back by itself.
     """
 
@@ -139,28 +139,28 @@ class AsmFile:
 
     @property
     def alias(self) -> str:
-        """The file's name in its directory, ``SYSTEM.256.1123456789``."""
+        """Return the file's name in its directory, ``SYSTEM.256.1123456789``."""
         return f"{self.tag}.{self.number}.{self.incarnation}"
 
     @property
     def directories(self) -> tuple[str, str]:
-        """The two directories above it."""
+        """Return the names of the two directories above the file, the database's and the type's."""
         return self.database, self.kind
 
     def units(self, au_bytes: int) -> int:
-        """Return the allocation units of all copies."""
+        """Return the number of allocation units of all copies."""
         return -(-self.size_bytes // au_bytes) * self.copies
 
 
 @dataclass(kw_only=True)
 class Operation:
-    """A rebalance that runs.
+    """A rebalance that is running.
 
     Attributes:
         node: index of the node whose instance does the work.
-        work: allocation units to move in all.
-        done: units moved until ``since``; from then on time counts.
-        power: 0 stands still.
+        work: allocation units to move in total.
+        done: units moved until the rack time ``since``; later ones follow from the time and the power.
+        power: the rebalance power; with 0 nothing moves.
     """
 
     node: int
@@ -174,7 +174,7 @@ class Operation:
 
     @property
     def rate(self) -> int:
-        """Allocation units a rack minute."""
+        """Return the allocation units moved in a rack minute."""
         return self.power * self.UNITS_PER_MINUTE
 
     def so_far(self, now: float) -> int:
@@ -182,11 +182,11 @@ class Operation:
         return min(self.work, int(self.done + max(0.0, now - self.since) / 60 * self.rate))
 
     def ends(self) -> float | None:
-        """Return the rack time of its end, None when it stands still."""
+        """Return the rack time at which it ends; None while the power is 0."""
         return self.since + (self.work - self.done) / self.rate * 60 if self.rate else None
 
     def set_power(self, power: int, now: float) -> None:
-        """Go on with another power."""
+        """Change the power from ``now`` on."""
         self.done, self.since, self.power = self.so_far(now), now, power
 
 
@@ -195,11 +195,11 @@ class DiskGroup:
     """A disk group and everything in it.
 
     Attributes:
-        number: GROUP_NUMBER on the instances that mount it; 0 while none does.
+        number: GROUP_NUMBER on the instances that mount it; 0 while no instance mounts it.
         mounted: indexes of the nodes whose instances mount it.
-        restricted: those that mount it RESTRICTED.
+        restricted: indexes of the nodes that mount it RESTRICTED.
         attributes: values as V$ASM_ATTRIBUTE shows them.
-        voting_files: it holds the cluster's voting files.
+        voting_files: whether it holds the cluster's voting files.
     """
 
     name: str
@@ -218,7 +218,7 @@ class DiskGroup:
 
     @property
     def voting_places(self) -> tuple[AsmDisk, ...]:
-        """The disks on which it holds voting files, or would: the first of each failure group, as many as its kind has."""
+        """Return the disks for voting files: the first disk of each failure group, as many as the redundancy needs."""
         first: dict[str, AsmDisk] = {}
         for disk in sorted(self.disks.values(), key=lambda d: d.number):
             first.setdefault(disk.fail_group, disk)
@@ -226,12 +226,12 @@ class DiskGroup:
 
     @property
     def au_mb(self) -> int:
-        """Allocation unit in MB."""
+        """Return the allocation unit in MB."""
         return self.au_bytes // MIB
 
     @property
     def used_units(self) -> int:
-        """Allocation units of all files and of ASM's own metadata.
+        """Return the allocation units of all files and of ASM's own metadata.
 
         One unit a disk and three a group are metadata. Source: the published lsdg of reference asm.md section 7 (48
         disks, allocation unit 4M, 204 MB used in an empty group).
@@ -240,23 +240,23 @@ class DiskGroup:
 
     @property
     def total_mb(self) -> int:
-        """TOTAL_MB: raw, over the disks that are not lost."""
+        """Return TOTAL_MB: raw MB over the disks that are not lost."""
         return sum(disk.size_mb for disk in self.disks.values() if disk.mode is not DiskMode.OFFLINE)
 
     @property
     def free_mb(self) -> int:
-        """FREE_MB: raw."""
+        """Return FREE_MB: raw MB."""
         used = self.used_by_disk()
         return sum(d.size_mb - used[d.name] for d in self.disks.values() if d.mode is not DiskMode.OFFLINE)
 
     @property
     def offline_disks(self) -> int:
-        """OFFLINE_DISKS."""
+        """Return OFFLINE_DISKS."""
         return sum(disk.mode is DiskMode.OFFLINE for disk in self.disks.values())
 
     @property
     def quiet(self) -> bool:
-        """Whether time alone changes nothing: no operation runs, all disks are ONLINE and NORMAL."""
+        """Return whether nothing changes by time alone: no operation runs, and all disks are ONLINE and NORMAL."""
         return self.operation is None and all(
             disk.mode is DiskMode.ONLINE and disk.state is DiskState.NORMAL for disk in self.disks.values()
         )
@@ -286,7 +286,7 @@ class DiskGroup:
         return int((self.free_mb - self.required_mirror_free_mb(by_fail_group=by_fail_group)) / self.redundancy.copies)
 
     def fail_groups(self, *, quorum: bool = False) -> set[str]:
-        """Return the names of the regular (or the quorum) failure groups whose disks stay."""
+        """Return the names of the regular (or the quorum) failure groups with disks that are not being dropped."""
         leaving = (DiskState.DROPPING, DiskState.FORCING)
         return {d.fail_group for d in self.disks.values() if d.quorum == quorum and d.state not in leaving}
 
@@ -295,7 +295,7 @@ class DiskGroup:
         return {disk.fail_group for disk in self.disks.values() if disk.mode is not DiskMode.ONLINE}
 
     def may_lose(self, fail_group: str, impaired: Set[str] | None = None) -> bool:
-        """Whether disks of ``fail_group`` may go offline without losing data.
+        """Return whether disks of ``fail_group`` may go offline without losing data.
 
         Args:
             impaired: :meth:`impaired_fail_groups` when the caller knows them already.
@@ -304,7 +304,7 @@ class DiskGroup:
         return len(known - {fail_group}) + 1 < self.redundancy.copies
 
     def partners(self) -> dict[int, list[int]]:
-        """Return the numbers of each disk's partners: in other failure groups, in places near its own; both ways."""
+        """Return the numbers of each disk's partners: disks in nearby places of other failure groups. Partnership is mutual."""
         places: dict[str, list[int]] = {}
         for disk in sorted(self.disks.values(), key=lambda d: d.number):
             if not disk.quorum:
@@ -324,7 +324,7 @@ class DiskGroup:
         return {number: sorted(partners) for number, partners in sorted(found.items())}
 
     def disk_of(self, cell: str, grid_disk: str) -> AsmDisk | None:
-        """Return the disk on a grid disk, None when it is none of this group."""
+        """Return the disk on a grid disk; None if no disk of this group is there."""
         found = self.disks.get(grid_disk.upper())
         if found is not None and (found.cell, found.grid_disk) == (cell, grid_disk):
             return found
@@ -337,7 +337,7 @@ def group_to_state(group: DiskGroup) -> dict[str, Any]:
 
 
 def group_from_state(state: dict[str, Any]) -> DiskGroup:
-    """Return the group that :func:`group_to_state` stored; what is no longer kept of a group is left out."""
+    """Return the group that :func:`group_to_state` stored; fields that groups no longer have are ignored."""
     operation = state["operation"]
     kept = {part.name: state[part.name] for part in fields(DiskGroup) if part.name in state}
     return DiskGroup(

@@ -1,6 +1,6 @@
 """The rows of the V$ASM views at this moment, for the instance that is asked.
 
-A row is a mapping by column; what it leaves out is 0 or NULL (see :mod:`sql.views`). Values follow reference asm.md
+A row is a mapping by column; columns that it leaves out are 0 or NULL (see :mod:`sql.views`). Values follow reference asm.md
 sections 3 to 6 (Oracle Database Reference).
 """
 
@@ -18,18 +18,18 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 
 COMPOUND = 1 << 24
-"""Group numbers stand in the upper byte of compound indexes."""
+"""The upper byte of a compound index is the group number."""
 
 
 def _sees(instance: Instance, group: DiskGroup) -> bool:
-    """Whether an instance shows a group as its own: ASM when mounted there, a database when it has files in it."""
+    """Return whether an instance shows a group: an ASM instance if it mounts it, a database if it has files in it."""
     if instance.node not in group.mounted:
         return False
     return instance.database is None or instance.database in instance.asm.clients(group, instance.node)
 
 
 def disk_groups(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_DISKGROUP: the groups mounted here, and the others that discovery finds, with zeros."""
+    """Yield the rows of V$ASM_DISKGROUP: the groups mounted here, then the other groups that discovery finds, with zeros."""
     asm = instance.asm
     seen = {header.group for (cell, name), header in asm.headers.items() if asm.reachable(cell, name)}
     for group in sorted(asm.groups.values(), key=lambda g: (instance.node not in g.mounted, g.number, g.name)):
@@ -71,7 +71,7 @@ def disk_groups(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def disks(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_DISK: first the disks in no group that is mounted here, then the members."""
+    """Yield the rows of V$ASM_DISK: first the disks that are in no group mounted here, then the members."""
     asm = instance.asm
     shown = {group.name: group for group in asm.groups.values() if _sees(instance, group)}
     found = {(disk.cell, disk.name): disk for disk in discovered(asm)}
@@ -111,7 +111,7 @@ def disks(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def client_io(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_DISK_IOSTAT: what each client of the ASM here has read and written on each disk.
+    """Yield the rows of V$ASM_DISK_IOSTAT: the I/O of each client of this ASM instance on each disk.
 
     A database shows its own rows only; its I/O is spread evenly over its instances. Source: Oracle Database Reference.
     """
@@ -197,8 +197,8 @@ def _voting(group: DiskGroup) -> set[int]:
 def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of X$KFDPARTNER: which disks of other failure groups hold the copies of a disk's extents.
 
-    A disk has up to eight partners, and is a partner of each of them. Which ones ASM chooses is not known; here they are
-    those in similar places of the other failure groups.
+    A disk has up to eight partners, and is a partner of each of them. It is not known which ones ASM chooses; here they are the
+    disks in similar places of the other failure groups.
     """
     for group in own_groups(instance):
         if group.redundancy.copies < 2:
@@ -216,7 +216,7 @@ def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def operations(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_OPERATION: SOFAR and the rest only on the instance that does the work."""
+    """Yield the rows of V$ASM_OPERATION; only the instance that does the work has SOFAR and the columns after it."""
     asm, now = instance.asm, instance.asm.now()
     for group in asm.groups.values():
         operation = group.operation
@@ -271,7 +271,7 @@ def clients(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def own_groups(instance: Instance) -> list[DiskGroup]:
-    """Return the groups that an instance shows as its own, by number."""
+    """Return the groups that an instance shows, by number."""
     groups = [group for group in instance.asm.groups.values() if _sees(instance, group)]
     return sorted(groups, key=lambda group: group.number)
 
@@ -359,7 +359,9 @@ _TEMPLATES = (
 
 
 def templates(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_TEMPLATE: only control files are striped finely, and have three copies where there are two."""
+    """Yield the rows of V$ASM_TEMPLATE: control files are striped finely and have three copies in a NORMAL group; other files are
+    not.
+    """
     for group in own_groups(instance):
         mirrored = {1: "UNPROT", 2: "MIRROR"}.get(group.redundancy.copies, "HIGH")
         for number, name in enumerate(_TEMPLATES.split()):

@@ -12,7 +12,7 @@ from exacell.emulator.sql.tokens import TokenReader
 
 @dataclass(frozen=True, kw_only=True)
 class Rebalance:
-    """A REBALANCE clause; ``power`` None takes ASM_POWER_LIMIT."""
+    """A REBALANCE clause; ``power`` None means ASM_POWER_LIMIT."""
 
     power: int | None = None
     wait: bool = False
@@ -70,7 +70,7 @@ class RebalanceGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchDisks:
-    """ALTER DISKGROUP … ONLINE or OFFLINE; without disks and failure groups it means ALL."""
+    """ALTER DISKGROUP … ONLINE or OFFLINE; without disks and failure groups it means all disks."""
 
     name: str
     online: bool
@@ -82,7 +82,7 @@ class SwitchDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class ResizeDisks:
-    """ALTER DISKGROUP … RESIZE; without disks and failure groups it means ALL, without a size the grid disks' own."""
+    """ALTER DISKGROUP … RESIZE; without disks and failure groups it means all disks, without a size that of the grid disks."""
 
     name: str
     disks: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ class SetAttribute:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckGroup:
-    """ALTER DISKGROUP … CHECK, SCRUB and what else changes nothing that can be seen."""
+    """ALTER DISKGROUP … CHECK, SCRUB and other clauses without a visible effect."""
 
     name: str
 
@@ -129,7 +129,7 @@ _REDUNDANCIES = {
 
 
 def parse_statement(text: str) -> Statement:
-    """Return the statement that ``text`` is; its first two words are already known to be one of these.
+    """Parse a disk group statement; the caller has checked its first two words.
 
     Raises:
         OraError: a grammar error at the offending token.
@@ -239,11 +239,11 @@ def _alter_one(reader: TokenReader, name: str) -> Statement:
 
 _MORE = ("CONVERT", "DISABLE", "ENABLE", "MODIFY", "MOVE", "RENAME", "REPLACE", "SET")
 _KINDS = ("ALIAS", "DIRECTORY", "FILE", "FILEGROUP", "QUOTAGROUP", "TEMPLATE", "USER", "USERGROUP", "VOLUME")
-"""What ALTER DISKGROUP can do with names, templates, users, volumes and file groups, and how such clauses begin."""
+"""Clauses of ALTER DISKGROUP on names, templates, users, volumes and file groups; how such clauses begin."""
 
 
 def _scrub(reader: TokenReader, name: str) -> CheckGroup:
-    """SCRUB [FILE f | DISK d] [REPAIR | NOREPAIR] [POWER AUTO|LOW|HIGH|MAX] [WAIT | NOWAIT] [FORCE | NOFORCE] [STOP]."""
+    """Parse SCRUB [FILE f | DISK d] [REPAIR | NOREPAIR] [POWER AUTO|LOW|HIGH|MAX] [WAIT | NOWAIT] [FORCE | NOFORCE] [STOP]."""
     if reader.accept("FILE"):
         reader.text(922)
     elif reader.accept("DISK"):
@@ -298,7 +298,7 @@ _PHASES = ("RESTORE", "BALANCE", "PREPARE", "COMPACT")
 
 
 def _phases(reader: TokenReader) -> None:
-    """Step over the phases of a rebalance, which are always all done."""
+    """Skip the phases of a rebalance; the emulator always does all of them."""
     if not reader.here.is_word(*_PHASES):
         raise reader.error(922)
     while reader.here.is_word(*_PHASES):

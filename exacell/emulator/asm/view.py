@@ -1,4 +1,4 @@
-"""What cells and ASM know of each other."""
+"""The interface between cells and ASM: what each knows of the other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class AsmDiskView:
 
     Attributes:
         mode_status: ONLINE, OFFLINE, DROPPED, UNUSED, SYNCING or UNKNOWN.
-        deactivation_outcome: ``Yes``, or the sentence why it can't go offline.
+        deactivation_outcome: ``Yes``, or the reason why it can't go offline, as CellCLI prints it.
         rebalance: power of the rebalance that runs in its disk group, and since when; power 0 when none runs.
     """
 
@@ -27,13 +27,13 @@ class AsmDiskView:
 
 
 class AsmView(Protocol):
-    """What cells ask of ASM, and tell it."""
+    """The questions that cells ask ASM, and the changes that they report to it."""
 
     def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
-        """Return what ASM knows of a grid disk, None when it was never in a disk group."""
+        """Return what ASM knows of one grid disk; None when it has never been in a disk group."""
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """Take note that a grid disk is now ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``.
+        """Note a change of a grid disk: ``inactive``, ``active``, ``dropped``, ``created`` or ``resized``.
 
-        Or that its disk has ``failed``, is ``failing``, or was ``replaced`` by a new one.
+        ``failed``, ``failing`` and ``replaced`` are changes of the disk below it; ``replaced`` means by a new one.
         """

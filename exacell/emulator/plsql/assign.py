@@ -27,16 +27,16 @@ from exacell.emulator.sql.values import Value, to_text
 
 
 class Store:
-    """Assigns in the frames of a scene."""
+    """Assigns values to names of a block, in the frames of a scene."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
 
     def assign(self, target: pl.Target, expression: tree.Expression, frame: Frame) -> None:
-        """Carry out ``target := expression``, of a whole record or collection too.
+        """Carry out ``target := expression``, also for a whole record or collection.
 
         Raises:
-            OraError: ORA-06502, the value does not fit.
+            OraError: ORA-06502 if the value does not fit.
         """
         if isinstance(expression, tree.Column) and not expression.qualifier:
             source = frame.variable(expression.name)
@@ -64,10 +64,10 @@ class Store:
             variable.value = copied
 
     def put(self, target: pl.Target, value: Value, frame: Frame) -> None:
-        """Give one value to a target.
+        """Assign one value to a target.
 
         Raises:
-            OraError: ORA-06502, it does not fit.
+            OraError: ORA-06502 if it does not fit.
         """
         date_format = self.scene.date_format
         if target.bind:
@@ -99,7 +99,7 @@ class Store:
         record[target.field] = converted(value, fields[target.field], self.scene.date_format)
 
     def give_back(self, column: tree.Column, value: object, frame: Frame) -> None:
-        """Give the value of an OUT parameter to the variable that stands in the call."""
+        """Assign the value of an OUT parameter to the variable in the call."""
         target = pl.Target(name=column.name, bind=True)
         if column.qualifier != ":":
             field = column.name if column.qualifier else ""
@@ -107,10 +107,10 @@ class Store:
         self.put(target, cast(Value, value), frame)
 
     def row(self, targets: Sequence[pl.Target], row: Row, frame: Frame) -> None:
-        """Give a row to its targets: one each, or a record for all.
+        """Assign a row to its targets: one value to each, or the whole row to a record.
 
         Raises:
-            OraError: ORA-00913 or ORA-00947, they are not as many.
+            OraError: ORA-00913 or ORA-00947 if the row has more or fewer values than targets.
         """
         variable = frame.variable(targets[0].name) if len(targets) == 1 and not targets[0].bind else None
         if variable is not None and not targets[0].field:
@@ -133,10 +133,10 @@ class Store:
         return {name: converted(value, scalar, self.scene.date_format) for (name, scalar), value in pairs}
 
     def fill(self, targets: Sequence[pl.Target], rows: Sequence[Row], frame: Frame) -> None:
-        """Give all rows to collections: one for each column, or one of records for all (BULK COLLECT).
+        """Assign all rows to collections: one for each column, or one of records for all (BULK COLLECT).
 
         Raises:
-            OraError: ORA-06502, a target is no collection, or a value does not fit.
+            OraError: ORA-06502 if a target is not a collection, or a value does not fit.
         """
         for place, target in enumerate(targets):
             variable = frame.variable(target.name)
@@ -169,7 +169,7 @@ class Store:
 
 
 def literal(value: Value, date_format: str) -> str:
-    """Return a value as SQL text writes it."""
+    """Return a value as a literal of SQL text."""
     if value is None or isinstance(value, bool):
         return "NULL" if value is None else str(value).upper()
     if isinstance(value, int | Decimal):

@@ -1,7 +1,7 @@
 """Checks a PL/SQL block before any of it runs: names, views, types, calls.
 
-Oracle compiles a block as a whole, so one unknown column in its last line means that nothing happens at all. What is
-wrong is told as ORA-06550 with its place, then what was ignored because of it.
+Oracle compiles a block as a whole, so one unknown column in its last line means that nothing runs at all. An error is reported as
+ORA-06550 with its place, followed by the statement that was ignored because of it.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ STANDARD_EXCEPTIONS = {
 
 
 def check_block(text: str, block: pl.Block, scene: Scene, outer: Frame | None = None) -> None:
-    """Demand that a block compiles.
+    """Raise OraError if a block does not compile.
 
     Args:
-        outer: the names around it, those of stored routines.
+        outer: the frame around it, with the names of stored routines.
 
     Raises:
-        OraError: ORA-06550 and what is wrong where.
+        OraError: ORA-06550 with the place and the error.
         UndeclaredError: a bind variable is not declared.
     """
     _Checker(text, scene).block(block, outer)
@@ -227,7 +227,7 @@ class _Checker:
             raise compile_error(self.text, (at, message), (at, "PL/SQL: SQL Statement ignored"))
 
     def _is_whole(self, column: tree.Column, frame: Frame) -> bool:
-        """Whether a name means a record or a collection, which is assigned as a whole."""
+        """Return whether a name means a record or a collection, which is assigned as a whole."""
         variable = frame.variable(column.name) if not column.qualifier else None
         return variable is not None and isinstance(variable.type, RecordType | TableType)
 

@@ -20,7 +20,7 @@ _PLACEHOLDER = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|:=|:([A
 
 
 class Cursors:
-    """Opens and fetches in the frames of a scene.
+    """Opens cursors and fetches rows, in the frames of a scene.
 
     Attributes:
         rows: SQL%ROWCOUNT, None before any statement.
@@ -36,7 +36,7 @@ class Cursors:
         """Return an open cursor.
 
         Raises:
-            OraError: ORA-01001, it is closed.
+            OraError: ORA-01001 if it is closed.
         """
         cursor = frame.cursor(name)
         if cursor is None or cursor.rows is None:
@@ -44,10 +44,10 @@ class Cursors:
         return cursor
 
     def open(self, statement: pl.Open, frame: Frame) -> None:
-        """Open a cursor: its own query, or the one that stands in the statement.
+        """Open a cursor: with its own query, or with the query in the statement.
 
         Raises:
-            OraError: ORA-06511, it is open; what the query is refused for.
+            OraError: ORA-06511 if it is open already; the query's own error if it is refused.
         """
         cursor = frame.cursor(statement.cursor)
         assert cursor is not None, "the check has found it"
@@ -67,7 +67,7 @@ class Cursors:
         cursor.columns, cursor.rows, cursor.fetched, cursor.found = relation.columns, relation.rows, 0, None
 
     def fetch(self, statement: pl.Fetch, frame: Frame) -> None:
-        """Fetch one row, or with BULK COLLECT as many as LIMIT says."""
+        """Fetch one row; with BULK COLLECT, as many rows as LIMIT allows."""
         cursor = self.opened(statement.cursor, frame)
         rest = (cursor.rows or ())[cursor.fetched :]
         if statement.bulk:
@@ -83,10 +83,10 @@ class Cursors:
             self.into(rest[:1], len(cursor.columns), statement.targets, False, frame)
 
     def into(self, rows: Sequence[Row], width: int, targets: Sequence[pl.Target], bulk: bool, frame: Frame) -> None:
-        """Give rows to their targets.
+        """Assign rows to their targets.
 
         Raises:
-            OraError: ORA-01403 or ORA-01422, there is not exactly one where one is wanted.
+            OraError: ORA-01403 or ORA-01422 if exactly one row is needed and there are none or more.
         """
         self.rows = len(rows)
         if bulk:
@@ -97,7 +97,7 @@ class Cursors:
         self.store.row(targets, rows[0], frame)
 
     def _dynamic_text(self, text: tree.Expression, using: Sequence[tree.Expression], frame: Frame) -> str:
-        """Return the text of a dynamic statement with literals in the place of its placeholders."""
+        """Return the text of a dynamic statement with its placeholders replaced by literals."""
         statement = to_text(self.scene.value(text, frame), self.session.date_format) or ""
         values = [self.scene.value(expression, frame) for expression in using]
 
@@ -120,7 +120,7 @@ class Cursors:
         """Carry out EXECUTE IMMEDIATE.
 
         Raises:
-            OraError: the text is no statement, its statement fails, or INTO stands behind what gives no rows.
+            OraError: the text is not a statement, the statement fails, or INTO is used with a statement that returns no rows.
         """
         text = self._dynamic_text(statement.text, statement.using, frame)
         if not statement.targets:

@@ -42,16 +42,16 @@ _TEXT_TYPES = (
 )
 _DATE_TYPES = ("DATE", "TIMESTAMP")
 LONGEST = 32767
-"""Characters that a text of PL/SQL may have. Source: PL/SQL Language Reference, "PL/SQL Data Types"."""
+"""The most characters in a PL/SQL text. Source: PL/SQL Language Reference, "PL/SQL Data Types"."""
 
 
 class DeclarationParser(SqlParser):
-    """Parses what stands between DECLARE and BEGIN; the parser of statements adds to it.
+    """Parses the part between DECLARE and BEGIN; the parser of statements is a subclass.
 
     Attributes:
-        in_query: whether a query is being parsed, whose faults are told as those of SQL; ``query_at`` is where it begins.
+        in_query: whether a query is being parsed, whose errors are reported as those of SQL; ``query_at`` is its offset.
         into: the targets of the last SELECT … INTO.
-        bulk: whether they are filled with BULK COLLECT.
+        bulk: whether these targets are filled with BULK COLLECT.
     """
 
     def __init__(self, text: str) -> None:
@@ -61,7 +61,7 @@ class DeclarationParser(SqlParser):
         self.into: tuple[Target, ...] = ()
         self.bulk = False
 
-    # -- what statements give: filled in by the parser of statements --------------------------------------------------
+    # -- implemented by the parser of statements ----------------------------------------------------------------------
 
     def _body_statements(self) -> tuple[Statement, ...]:
         raise self.reader.error(900)
@@ -70,7 +70,7 @@ class DeclarationParser(SqlParser):
         raise self.reader.error(900)
 
     def body(self, declarations: tuple[Declaration, ...], label: str, at: int) -> Block:
-        """Return a block from its BEGIN on."""
+        """Parse a block from its BEGIN on and return it."""
         reader = self.reader
         reader.expect("BEGIN", 900)
         body = self._body_statements()
@@ -80,14 +80,14 @@ class DeclarationParser(SqlParser):
         return Block(declarations=declarations, body=body, handlers=handlers, label=label, at=at)
 
     def end_label(self) -> None:
-        """Step over the name that may follow END."""
+        """Skip the name that may follow END."""
         if self.reader.here.kind in (TokenKind.NAME, TokenKind.QUOTED):
             self.reader.take()
 
     # -- declarations -------------------------------------------------------------------------------------------------
 
     def declarations(self) -> tuple[Declaration, ...]:
-        """Return the declarations up to BEGIN."""
+        """Parse the declarations up to BEGIN and return them."""
         reader = self.reader
         found: list[Declaration] = []
         while not reader.here.is_word("BEGIN"):
@@ -215,7 +215,7 @@ class DeclarationParser(SqlParser):
         return TypeName(kind=TypeKind.TABLE, element=element, at=at)
 
     def type_name(self) -> TypeName:
-        """Return the type that comes next."""
+        """Parse the type that comes next and return it."""
         reader, at = self.reader, self.reader.here.at
         name = self.dotted()
         if reader.accept_mark("%"):
@@ -253,7 +253,7 @@ class DeclarationParser(SqlParser):
     # -- names, targets, expressions ----------------------------------------------------------------------------------
 
     def dotted(self) -> str:
-        """Return the name that comes next, with its qualifiers."""
+        """Parse the name that comes next, with its qualifiers, and return it."""
         reader = self.reader
         name = reader.name(900)
         while reader.here.is_mark(".") and reader.ahead().kind in (TokenKind.NAME, TokenKind.QUOTED):
@@ -262,7 +262,7 @@ class DeclarationParser(SqlParser):
         return name
 
     def target(self) -> Target:
-        """Return what is assigned to."""
+        """Parse the target of an assignment and return it."""
         reader, at = self.reader, self.reader.here.at
         if reader.accept_mark(":"):
             return Target(name=reader.name(900), bind=True, at=at)
@@ -275,14 +275,14 @@ class DeclarationParser(SqlParser):
         return Target(name=name, field=field, index=index, at=at)
 
     def targets(self) -> tuple[Target, ...]:
-        """Return the targets of INTO."""
+        """Parse the targets of INTO and return them."""
         found = [self.target()]
         while self.reader.accept_mark(","):
             found.append(self.target())
         return tuple(found)
 
     def query_here(self) -> Query:
-        """Return the query that comes next; its faults are SQL's."""
+        """Parse the query that comes next and return it; its errors are reported as those of SQL."""
         self.in_query, self.query_at = True, self.reader.here.at
         query = self.query()
         if self.reader.accept("FOR", "UPDATE"):

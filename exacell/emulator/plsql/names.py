@@ -1,4 +1,4 @@
-"""What names mean inside a PL/SQL block: variables, fields, elements, cursor attributes, local and packaged functions."""
+"""The meaning of names inside a PL/SQL block: variables, fields, elements, cursor attributes, local and packaged functions."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _ATTRIBUTES: Mapping[str, ColumnType] = MappingProxyType(
 
 
 class Machine(Protocol):
-    """What runs a block."""
+    """The functions of a running block that the meaning of names needs."""
 
     binds: Binds
 
     def call_function(self, routine: Routine, arguments: Sequence[Value]) -> Value:
-        """Return what a local function gives."""
+        """Call a local function and return its result."""
 
     def sqlcode(self) -> int:
         """Return SQLCODE: 0 outside of a handler."""
@@ -63,7 +63,7 @@ class FrameNames:
         self.frame = frame
 
     def variable(self, column: tree.Column) -> Reader | None:
-        """Return what reads a name that is no column of a query; None where it means nothing here.
+        """Return a function that reads a name that is not a column of a query; None if the name means nothing here.
 
         Raises:
             UndeclaredError: a bind variable was not declared.
@@ -135,7 +135,7 @@ class FrameNames:
         return None
 
     def function(self, call: tree.Call) -> Applied | None:
-        """Return what a call means that is none of SQL's own functions."""
+        """Return the meaning of a call that is not one of SQL's own functions; None if it has none."""
         name, machine = call.name, self.machine
         base, _, method = name.partition(".")
         routine = self.frame.routine(name)
@@ -175,7 +175,7 @@ def _measure(variable: Variable, name: str) -> Value:
 
 
 def sorted_keys(variable: Variable) -> list[Value]:
-    """Return the indexes of a collection in their order."""
+    """Return the indexes of a collection, sorted."""
     keys = list(cast(Elements, variable.value))
     return sorted(keys, key=lambda key: (isinstance(key, str), key))
 
@@ -184,7 +184,7 @@ def element_of(variable: Variable, index: Value) -> Value | Fields:
     """Return an element of a collection.
 
     Raises:
-        OraError: ORA-01403, there is none of that index.
+        OraError: ORA-01403 if there is no element of that index.
     """
     elements = cast(Elements, variable.value)
     if index not in elements:
@@ -225,7 +225,7 @@ def _message(code: Value) -> str:
 
 
 def is_truth(expression: tree.Expression, names: FrameNames) -> bool:
-    """Whether an expression is a condition and not a value of SQL's kinds."""
+    """Return whether an expression is a condition rather than a value of an SQL type."""
     match expression:
         case tree.Binary(("AND" | "OR" | "=" | "<>" | "<" | ">" | "<=" | ">="), _, _) | tree.Unary("NOT", _):
             return True

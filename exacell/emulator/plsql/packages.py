@@ -1,4 +1,4 @@
-"""The packaged procedures that PL/SQL blocks may call: DBMS_OUTPUT, sleeping, what names a session.
+"""The packaged procedures that PL/SQL blocks may call: DBMS_OUTPUT, sleeping, naming a session.
 
 Source: Oracle Database PL/SQL Packages and Types Reference, DBMS_OUTPUT, DBMS_LOCK, DBMS_SESSION, DBMS_APPLICATION_INFO.
 """
@@ -24,28 +24,28 @@ SNAPSHOT = "DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT"
 PROCEDURES = frozenset(
     (*_SILENT, *_SLEEPING, *_WRITING, *MONITOR, *NAMING, SNAPSHOT, CALIBRATE_IO, "RAISE_APPLICATION_ERROR")
 )
-"""What a block may call besides its own procedures."""
+"""Procedures that a block may call besides its own."""
 
 
 @dataclass
 class Output:
-    """The buffer of DBMS_OUTPUT: complete lines, and the one that PUT began."""
+    """The buffer of DBMS_OUTPUT: complete lines, and the line that PUT began."""
 
     lines: list[str] = field(default_factory=list)
     begun: str = ""
 
     def put(self, text: str) -> None:
-        """Add to the line that is being written.
+        """Add text to the unfinished line.
 
         Raises:
-            OraError: ORA-20000 with ORU-10028, the line is too long.
+            OraError: ORA-20000 with ORU-10028 if the line is too long.
         """
         self.begun += text
         if len(self.begun) > _LONGEST_LINE:
             raise OraError(OraLine(20000, f"ORU-10028: line length overflow, limit of {_LONGEST_LINE} bytes per line"))
 
     def end_line(self) -> None:
-        """End the line that is being written."""
+        """End the unfinished line."""
         self.lines.append(self.begun)
         self.begun = ""
 
@@ -54,7 +54,7 @@ def call_packaged(name: str, arguments: Sequence[Value], output: Output, date_fo
     """Carry out one of :data:`PROCEDURES` and return the rack seconds that it sleeps.
 
     Raises:
-        OraError: ORA-06553, the arguments are not the procedure's; what RAISE_APPLICATION_ERROR raises.
+        OraError: ORA-06553 if the arguments do not fit the procedure; the error that RAISE_APPLICATION_ERROR raises.
     """
     texts = [to_text(value, date_format) or "" for value in arguments]
     if name == "RAISE_APPLICATION_ERROR":

@@ -1,7 +1,7 @@
 """Runs PL/SQL blocks: statements, cursors, exceptions.
 
-A block is parsed and checked as a whole, then its statements run one by one; how long it runs is bounded, and others
-get their turn in between. An error that no handler takes ends the block with its stack and ORA-06512 for the line.
+A block is parsed and checked as a whole, then its statements run one by one; its length is limited, and other sessions get their
+turn in between. An error that no handler catches ends the block with its stack and ORA-06512 for the line.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from exacell.emulator.work.reading import ReadTable, look_ups, scans
 from exacell.emulator.work.tables import UserTable
 
 _MOST_STEPS = 2_000_000
-"""Statements after which a block is ended; one that never ends would run for good."""
+"""Statements after which a block is stopped, because it might never end."""
 _STEPS_AT_ONCE = 1000
-"""Statements after which others get their turn."""
+"""Statements after which other sessions get a turn."""
 _DEEPEST = 40
-"""Calls inside calls of local routines."""
+"""The deepest nesting of calls of local routines."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """How a statement left its block: EXIT, CONTINUE or RETURN; ``label`` of the loop that is meant."""
+    """How a statement left its block: EXIT, CONTINUE or RETURN; ``label`` is that of the loop it names."""
 
     how: str
     label: str = ""
@@ -64,7 +64,7 @@ Run = Generator[Event, str | None, Left | None]
 
 
 class Fault(OraError):
-    """An error on its way out of a block, with the lines that it passed; ``exception`` is a declared one."""
+    """An error on its way out of a block, with the lines that it passed; ``exception`` is set if it is a declared one."""
 
     def __init__(self, *stack: OraLine, at: int = 0, exception: ExceptionName | None = None) -> None:
         super().__init__(*stack, at=at)
@@ -72,11 +72,11 @@ class Fault(OraError):
 
 
 def run_block(text: str, binds: Binds, session: SqlSession, output: Output) -> Generator[Event, str | None, None]:
-    """Carry out a block; what it prints goes into ``output``.
+    """Carry out a block; its output goes into ``output``.
 
     Raises:
-        OraError: it does not compile (nothing has been done then), or it ends with an error.
-        UndeclaredError: it names a bind variable that is not declared.
+        OraError: the block does not compile (then nothing was done), or it ends with an error.
+        UndeclaredError: the block uses a bind variable that is not declared.
     """
     block = parse_block(text)
     machine = Runner(text, binds, session, output)
@@ -89,9 +89,9 @@ def run_block(text: str, binds: Binds, session: SqlSession, output: Output) -> G
 
 
 def declare_stored(scene: Scene, session: SqlSession) -> Frame | None:
-    """Return a frame with the procedures and functions that the database keeps; None where there are none.
+    """Return a frame with the procedures and functions stored in the database; None if there are none.
 
-    What does not compile is left out, so that only what calls it fails.
+    Routines that do not compile are left out, so that only blocks that call them fail.
     """
     database = session.instance.database
     frame = Frame(None)
@@ -103,7 +103,7 @@ def declare_stored(scene: Scene, session: SqlSession) -> Frame | None:
 
 
 class Runner:
-    """Runs one block: its statements, and what names in it mean."""
+    """Runs one block: its statements, and the functions that names in it need."""
 
     def __init__(self, text: str, binds: Binds, session: SqlSession, output: Output) -> None:
         self.text = text
@@ -121,10 +121,10 @@ class Runner:
     # -- what names ask for (see plsql_names.Machine) -----------------------------------------------------------------
 
     def call_function(self, routine: Routine, arguments: Sequence[Value]) -> Value:
-        """Return what a local function gives.
+        """Call a local function and return its result.
 
         Raises:
-            OraError: what its statements raise; ORA-06503, it ended without RETURN.
+            OraError: the error of one of its statements; ORA-06503 if it ended without RETURN.
         """
         running = self._routine(routine, arguments, [])
         while True:
@@ -139,7 +139,7 @@ class Runner:
         return converted(left.value, kind, self.session.date_format) if isinstance(kind, Scalar) else left.value
 
     def sqlcode(self) -> int:
-        """Return SQLCODE: 0 outside of a handler, 100 for no rows, 1 for a declared exception."""
+        """Return SQLCODE: 0 outside of a handler, 100 for no rows found, 1 for a declared exception."""
         if self.caught is None:
             return 0
         if isinstance(self.caught, Fault) and self.caught.exception is not None and not self.caught.exception.code:
@@ -153,7 +153,7 @@ class Runner:
         return "User-Defined Exception" if self.sqlcode() == 1 else str(self.caught.stack[0])
 
     def hundredths(self) -> int:
-        """Return DBMS_UTILITY.GET_TIME: hundredths of seconds since some moment."""
+        """Return DBMS_UTILITY.GET_TIME: hundredths of seconds since a fixed moment."""
         user = self.session.user
         now = self.session.instance.asm.now() if user is None else user.moment() / 1e6
         return int(now * 100) % 2**31
@@ -220,7 +220,7 @@ class Runner:
         return None
 
     def _located(self, error: OraError, at: int) -> OraError:
-        """Return an error with the line where it came up; one that has passed a line keeps what it has."""
+        """Return an error with the line at which it was raised; an error that has a line keeps it."""
         if isinstance(error, Fault) and any(line.code == 6512 for line in error.stack):
             return error
         exception = error.exception if isinstance(error, Fault) else None
@@ -283,7 +283,7 @@ class Runner:
 
     @staticmethod
     def _after(left: Left | None, label: str) -> tuple[bool, Left | None]:
-        """Return whether a loop ends after its body, and how it leaves then."""
+        """Return whether a loop ends after this run of its body, and how the loop is left."""
         if left is None:
             return False, None
         if left.how == "RETURN" or left.label not in ("", label):
@@ -317,7 +317,7 @@ class Runner:
         return None
 
     def _known(self, reads: Reads, frame: Frame) -> tuple[UserTable, ReadTable, range] | None:
-        """Return the table that a loop reads, and the keys that it draws from; None where one of them may not be found."""
+        """Return the table that a loop reads and the keys that it draws from; None if a key of the range might not be found."""
         found = self.session.read_table(reads.table)
         if found is None or not reads.key:
             return None if found is None else (*found, range(0))
@@ -328,7 +328,7 @@ class Runner:
         return (table, known, keys) if by_key and keys and table.has_keys(keys) else None
 
     def _read(self, reads: Reads, known: tuple[UserTable, ReadTable, range], count: int, frame: Frame) -> Run:
-        """Carry out a loop that only reads one table: so many look-ups, or scans."""
+        """Carry out a loop that only reads one table: ``count`` look-ups, or ``count`` scans."""
         user, (table, read, keys) = self.session.user, known
         assert user is not None
         value: Value = len(table)
@@ -413,7 +413,7 @@ class Runner:
 
     @staticmethod
     def _places(statement: pl.CallStatement, routine: Routine) -> list[tree.Expression]:
-        """Return the arguments of a call in the order of the parameters; those left out take their defaults."""
+        """Return the arguments of a call in the order of the parameters; missing ones have their defaults."""
         named = {name: value for name, value in zip(statement.names, statement.arguments, strict=True) if name}
         given = [value for name, value in zip(statement.names, statement.arguments, strict=True) if not name]
         for parameter in routine.declaration.parameters[len(given) :]:

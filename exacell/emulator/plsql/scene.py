@@ -1,4 +1,4 @@
-"""What checking and running a PL/SQL block have in common: evaluating, resolving types, declaring names."""
+"""Functions for both checking and running a PL/SQL block: evaluating, resolving types, declaring names."""
 
 from __future__ import annotations
 
@@ -46,25 +46,25 @@ from exacell.emulator.sql.values import NUMBER, Value
 from exacell.emulator.sql.walk import columns_of, has_query
 
 _MOST_COMPILED = 2000
-"""Expressions that are kept compiled; loops inside loops make new frames all the time."""
+"""The most compiled expressions that are kept: nested loops make new frames again and again."""
 
 
 class Scene:
-    """The session that a block runs in, and what its names mean there."""
+    """The session in which a block runs, and the meaning of the block's names there."""
 
     def __init__(self, machine: Machine, session: SqlSession) -> None:
         self.machine = machine
         self.session = session
         self._compiled: dict[tuple[int, int], Callable[[], Value]] = {}
-        self._kept: list[tuple[Frame, tree.Expression]] = []  # what the numbers in those keys stand for stays alive
+        self._kept: list[tuple[Frame, tree.Expression]] = []  # keeps the objects alive whose ids are in those keys
 
     # -- expressions and queries --------------------------------------------------------------------------------------
 
     def compile(self, expression: tree.Expression, frame: Frame) -> Callable[[], Value]:
-        """Return what gives the value of an expression as often as it is asked.
+        """Return a function that computes the value of an expression; it may be called often.
 
         Raises:
-            OraError: a name in it is unknown, or it is none.
+            OraError: a name in it is unknown, or it is not a valid expression.
         """
         names = FrameNames(self.machine, frame)
         program = ProgramScope(names)
@@ -92,16 +92,16 @@ class Scene:
         return function()
 
     def prepared(self, query: tree.Query, frame: Frame) -> Prepared:
-        """Return a query ready to run with the variables of a frame."""
+        """Return a query, prepared to run with the variables of a frame."""
         return self.session.prepare(query, ProgramScope(FrameNames(self.machine, frame)))
 
     # -- types --------------------------------------------------------------------------------------------------------
 
     def type_of(self, name: TypeName, frame: Frame) -> PlType:
-        """Return what a written type means.
+        """Return the type that a written type name means.
 
         Raises:
-            OraError: ORA-00904 with the name that means nothing.
+            OraError: ORA-00904 with the unknown name.
         """
         match name.kind:
             case TypeKind.NUMBER:
@@ -167,10 +167,10 @@ class Scene:
     # -- declarations -------------------------------------------------------------------------------------------------
 
     def declare(self, declaration: Declaration, frame: Frame, *, running: bool) -> None:
-        """Add what a declaration names to a frame.
+        """Add the declared name to a frame.
 
         Args:
-            running: variables get their first values too.
+            running: also give variables their first values.
         """
         match declaration:
             case VariableDeclaration():
@@ -207,10 +207,10 @@ class Scene:
         frame: Frame,
         given: Sequence[Value] | None = None,
     ) -> Frame:
-        """Return a frame inside ``frame`` that holds the parameters of a cursor or a routine.
+        """Return a frame inside ``frame`` with the parameters of a cursor or a routine.
 
         Args:
-            given: their values, in order; None while the block is only checked.
+            given: the parameters' values, in order; None while the block is only checked.
 
         Raises:
             OraError: a value does not fit, or there are too few or too many.
@@ -236,9 +236,9 @@ class Scene:
 
     @property
     def date_format(self) -> str:
-        """NLS_DATE_FORMAT of the session."""
+        """Return NLS_DATE_FORMAT of the session."""
         return self.session.date_format
 
     def truth(self, expression: tree.Expression, frame: Frame) -> bool:
-        """Whether a condition is true; unknown is not."""
+        """Return whether a condition is true; False if it is unknown."""
         return cast(bool | None, self.value(expression, frame)) is True

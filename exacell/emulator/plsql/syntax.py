@@ -1,9 +1,9 @@
 """Parses anonymous PL/SQL blocks into a tree.
 
-Known are declarations of variables, constants, types (RECORD, TABLE), exceptions, cursors and local routines; the
-statements of :mod:`plsql.tree`; exception handlers. Queries and expressions are parsed by the parser of SQL, which
-here also knows ``:name``, ``cursor%NOTFOUND`` and INTO. Triggers, packages and pragmas other than EXCEPTION_INIT are
-not known. Source: Oracle Database PL/SQL Language Reference, "Language Elements".
+The parser knows declarations of variables, constants, types (RECORD, TABLE), exceptions, cursors and local routines; the
+statements of :mod:`plsql.tree`; exception handlers. Queries and expressions are parsed by the parser of SQL, which here also
+knows ``:name``, ``cursor%NOTFOUND`` and INTO. Triggers, packages and pragmas other than EXCEPTION_INIT are not known. Source:
+Oracle Database PL/SQL Language Reference, "Language Elements".
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ _ENDS_BODY = ("END", "EXCEPTION", "ELSE", "ELSIF", "WHEN")
 
 
 def parse_block(text: str) -> Block:
-    """Return the tree of a block.
+    """Parse a block and return its tree.
 
     Raises:
-        OraError: ORA-06550 with the line, the column and what is wrong there.
+        OraError: ORA-06550 with the line, the column and the error.
     """
     try:
         parser = _BlockParser(text)
@@ -67,13 +67,13 @@ def position(text: str, at: int) -> tuple[int, int]:
 
 
 def compile_error(text: str, *messages: tuple[int, str]) -> OraError:
-    """Return the stack of a block that does not compile: every message with its offset."""
+    """Return the error stack of a block that does not compile: each message with its offset."""
     return OraError(*(ora(6550, *position(text, at), message) for at, message in messages), at=messages[0][0])
 
 
 class _BlockParser(DeclarationParser):
     def whole(self) -> Block:
-        """Return the block that the text is."""
+        """Parse the whole text as one block and return it."""
         self._labels()
         block = self.block()
         self.reader.accept_mark(";")
@@ -82,7 +82,7 @@ class _BlockParser(DeclarationParser):
         return block
 
     def block(self, label: str = "") -> Block:
-        """Return the block that comes next, up to its END and label."""
+        """Parse the block that comes next, up to its END and label, and return it."""
         reader, at = self.reader, self.reader.here.at
         declarations = self.declarations() if reader.accept("DECLARE") else ()
         return self.body(declarations, label, at)

@@ -38,9 +38,9 @@ class TypeName(Node):
     Attributes:
         width: characters of a text, digits of a number; 0 when not given.
         scale: decimals of a number, None when not given.
-        name: what ``%TYPE`` and ``%ROWTYPE`` and named types refer to, with dots.
-        fields: of a RECORD, names and types.
-        element: of a TABLE or VARRAY.
+        name: the name that ``%TYPE``, ``%ROWTYPE`` or a named type refers to, with dots.
+        fields: the names and types of a RECORD's fields.
+        element: the element type of a TABLE or VARRAY.
     """
 
     kind: TypeKind
@@ -71,7 +71,7 @@ class TypeDeclaration(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class ExceptionDeclaration(Node):
-    """``name EXCEPTION``; ``code`` is what PRAGMA EXCEPTION_INIT ties to it, 0 for nothing."""
+    """``name EXCEPTION``; ``code`` is the code that PRAGMA EXCEPTION_INIT gives it, 0 for none."""
 
     name: str
     code: int = 0
@@ -111,7 +111,7 @@ Declaration = VariableDeclaration | TypeDeclaration | ExceptionDeclaration | Cur
 
 @dataclass(frozen=True, kw_only=True)
 class Target(Node):
-    """What a value is assigned to: ``name``, ``name.field``, ``name(index)[.field]`` or ``:name``."""
+    """The target of an assignment: ``name``, ``name.field``, ``name(index)[.field]`` or ``:name``."""
 
     name: str
     field: str = ""
@@ -134,7 +134,7 @@ class Assign(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class If(Node):
-    """IF, ELSIF and ELSE; a CASE statement is one too (``case`` then, which fails when nothing fits)."""
+    """IF, ELSIF and ELSE; also a CASE statement (``case`` is then True), which fails if no branch fits."""
 
     branches: tuple[tuple[Expression, tuple[Statement, ...]], ...]
     otherwise: tuple[Statement, ...] | None
@@ -232,14 +232,14 @@ class Immediate(Node):
 
 @dataclass(frozen=True, kw_only=True)
 class Sql(Node):
-    """A statement that changes rows, or COMMIT and its like: its text."""
+    """The text of a statement that changes rows, or of COMMIT and similar statements."""
 
     text: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class CallStatement(Node):
-    """``name[(arguments)];``; named arguments have their names in ``names``, the others an empty one."""
+    """``name[(arguments)];``; ``names`` has the names of named arguments, and an empty one for the others."""
 
     name: str
     arguments: tuple[Expression, ...]

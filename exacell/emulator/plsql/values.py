@@ -1,4 +1,4 @@
-"""Types and variables of PL/SQL blocks: what a variable may hold and how a value becomes one of its type.
+"""Types and variables of PL/SQL blocks: the values that a variable may have, and conversion to its type.
 
 Source: Oracle Database PL/SQL Language Reference, "PL/SQL Data Types"; ORA-06502 when a value does not fit.
 """
@@ -33,7 +33,7 @@ class Scalar:
     """A type of one value.
 
     Attributes:
-        column: what expressions take it for.
+        column: the SQL type that it has in expressions.
         width: characters of a text, digits of a number; 0 for as many as fit.
         scale: decimals that a number is rounded to, None for none.
     """
@@ -88,10 +88,10 @@ def record_of(columns: Sequence[ResultColumn]) -> RecordType:
 
 
 def converted(value: Value, kind: Scalar, date_format: str) -> Value:
-    """Return a value as one of the type.
+    """Return a value converted to the type.
 
     Raises:
-        OraError: ORA-06502, it does not fit; ORA-01858 and its like for a date.
+        OraError: ORA-06502 if it does not fit; ORA-01858 and similar codes for a date.
     """
     if value is None:
         return None
@@ -126,7 +126,7 @@ def _number(value: Value, kind: Scalar) -> Value:
 
 @dataclass(kw_only=True)
 class Variable:
-    """A variable: its value is a mapping for a record and a collection."""
+    """A variable; the value of a record or a collection is a mapping."""
 
     type: Scalar | RecordType | TableType
     value: Value | Fields | Elements = None
@@ -138,10 +138,10 @@ class Cursor:
     """A cursor: its declaration (None for a cursor variable) and, while it is open, its rows.
 
     Attributes:
-        columns: of the query, () before it is known.
+        columns: the query's columns, () before they are known.
         rows: None while it is closed.
         fetched: how many rows were fetched.
-        found: whether the last fetch gave a row; None before the first.
+        found: whether the last fetch returned a row; None before the first.
     """
 
     declaration: CursorDeclaration | None = None
@@ -163,7 +163,7 @@ class Routine:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ExceptionName:
-    """A declared exception; two of one name are different ones."""
+    """A declared exception; two exceptions of the same name are different."""
 
     name: str
     code: int
@@ -182,7 +182,7 @@ class Frame:
     label: str = ""
 
     def owner(self, name: str) -> Frame | None:
-        """Return the innermost frame that declares a name; None when none does."""
+        """Return the innermost frame that declares a name; None if no frame does."""
         frame: Frame | None = self
         while frame is not None:
             stores = (frame.variables, frame.cursors, frame.routines, frame.exceptions, frame.types)
@@ -192,23 +192,23 @@ class Frame:
         return None
 
     def variable(self, name: str) -> Variable | None:
-        """Return what a name means when that is a variable."""
+        """Return the variable of this name; None if the name means something else."""
         frame = self.owner(name)
         return frame.variables.get(name) if frame else None
 
     def cursor(self, name: str) -> Cursor | None:
-        """Return what a name means when that is a cursor."""
+        """Return the cursor of this name; None if the name means something else."""
         frame = self.owner(name)
         return frame.cursors.get(name) if frame else None
 
     def routine(self, name: str) -> Routine | None:
-        """Return what a name means when that is a local routine."""
+        """Return the local routine of this name; None if the name means something else."""
         frame = self.owner(name)
         return frame.routines.get(name) if frame else None
 
 
 def empty(kind: Scalar | RecordType | TableType) -> Value | Fields | Elements:
-    """Return what a variable holds before anything is assigned to it."""
+    """Return the value of a variable before anything is assigned to it."""
     if isinstance(kind, RecordType):
         return dict.fromkeys((name for name, _ in kind.fields), None)
     return {} if isinstance(kind, TableType) else None

@@ -1,4 +1,4 @@
-"""Parses what looks unlike other calls: EXTRACT, TRIM, literals with a type, intervals and KEEP."""
+"""Parses calls with a special syntax: EXTRACT, TRIM, literals with a type, intervals and KEEP."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Parser(Protocol):
     reader: TokenReader
 
     def expression(self) -> Expression:
-        """Return the expression that comes next."""
+        """Parse the expression that comes next and return it."""
 
     def order(self) -> Order:
-        """Return the term of ORDER BY that comes next."""
+        """Parse the term of ORDER BY that comes next and return it."""
 
 
 def moved(parser: Parser, left: Expression, operator: str) -> Expression:
-    """Return ``left + INTERVAL '2' MONTH`` and its like; months have no fixed number of days."""
+    """Return the call for ``left + INTERVAL '2' MONTH`` and similar: months have no fixed number of days."""
     reader = parser.reader
     reader.take()
     text, unit = reader.text(30089), _unit(parser)
@@ -38,7 +38,7 @@ def moved(parser: Parser, left: Expression, operator: str) -> Expression:
 
 
 def _unit(parser: Parser) -> str:
-    """Return the first unit of an interval, stepping over its precision and the last one."""
+    """Read an interval's unit and return the first one, skipping its precision and the last unit."""
     reader = parser.reader
     unit = reader.name(30089)
     for _ in range(2):
@@ -54,7 +54,7 @@ def _unit(parser: Parser) -> str:
 
 
 def typed_literal(parser: Parser, token: Token) -> Expression | None:
-    """Return DATE '…', TIMESTAMP '…', INTERVAL '…' DAY or N'…', whose text comes next; None for other names."""
+    """Parse DATE '…', TIMESTAMP '…', INTERVAL '…' DAY or N'…' after its first word; return None if ``token`` is another name."""
     text = parser.reader.here.value
     if token.is_word("DATE", "TIMESTAMP"):
         parser.reader.take()
@@ -70,7 +70,7 @@ def typed_literal(parser: Parser, token: Token) -> Expression | None:
 
 
 def date_field(parser: Parser, token: Token) -> Expression:
-    """Return EXTRACT(field FROM x)."""
+    """Parse EXTRACT(field FROM x) and return the call."""
     reader = parser.reader
     reader.expect_mark("(", 906)
     field = reader.name(30076)
@@ -81,7 +81,7 @@ def date_field(parser: Parser, token: Token) -> Expression:
 
 
 def trimmed(parser: Parser, token: Token) -> Expression | None:
-    """Return TRIM([LEADING|TRAILING|BOTH] [marks] FROM x); None for TRIM(x)."""
+    """Parse TRIM([LEADING|TRAILING|BOTH] [marks] FROM x) and return the call; None for TRIM(x)."""
     reader, start = parser.reader, parser.reader.position
     reader.take()
     side = reader.take().value if reader.here.is_word("LEADING", "TRAILING", "BOTH") else ""
@@ -99,7 +99,7 @@ def trimmed(parser: Parser, token: Token) -> Expression | None:
 
 
 def kept(parser: Parser, call: Call) -> Call:
-    """Return a call with the KEEP (DENSE_RANK …) behind it, whose first word is read."""
+    """Parse the rest of KEEP (DENSE_RANK …) after a call, and return the call with it."""
     reader = parser.reader
     reader.expect_mark("(", 906)
     reader.expect("DENSE_RANK", 905)

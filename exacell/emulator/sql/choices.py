@@ -14,10 +14,10 @@ from exacell.emulator.sql.walk import place_of
 
 
 class Queries(Protocol):
-    """Compiles the sub-queries of expressions."""
+    """Compiles sub-queries in expressions."""
 
     def query(self, query: tree.Query, outer: Scope | None) -> Prepared:
-        """Return a query ready to run inside the rows of the outer one."""
+        """Return a query that is ready to run inside the rows of the outer one."""
 
 
 class Compiler(Protocol):
@@ -26,7 +26,7 @@ class Compiler(Protocol):
     queries: Queries
 
     def value(self, expression: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Return what gives the value of an expression, and its type."""
+        """Return a function that computes an expression, and the type of its value."""
 
 
 def value_in(
@@ -125,7 +125,7 @@ def quantified(compiler: Compiler, test: tree.Quantified, scope: Scope) -> Condi
 
 
 def _chosen(compiler: Compiler, choices: tree.Query, scope: Scope) -> Callable[[Env], Iterable[Value]]:
-    """Return what gives the values of IN (query); a query that looks at no outer row runs once."""
+    """Return a function that gives the values of IN (query); a query without columns of outer rows runs only once."""
     try:
         alone = compiler.queries.query(choices, None).run
     except OraError:

@@ -12,11 +12,11 @@ from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.values import NUMBER_CHARS, Value, number_of, to_number, to_text
 
 Truth = bool | None
-"""True, false or unknown."""
+"""True, False, or None for unknown."""
 
 
 def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: bool | None) -> int:
-    """Return -1, 0 or 1 for ORDER BY; NULL comes last when ascending and first when descending unless told."""
+    """Return -1, 0 or 1 for ORDER BY; unless ``nulls_first`` is set, NULL comes last when ascending, first when descending."""
     if left is None or right is None:
         if left is None and right is None:
             return 0
@@ -27,7 +27,7 @@ def compare_for_order(left: Value, right: Value, descending: bool, nulls_first: 
 
 
 def compare(left: Value, right: Value) -> int:
-    """Return -1, 0 or 1; a text against a number is read as a number. Neither is NULL."""
+    """Return -1, 0 or 1; a text that is compared with a number is converted to one. No side may be NULL."""
     if isinstance(left, int | Decimal) or isinstance(right, int | Decimal):
         one, two = to_number(left), to_number(right)
         assert one is not None and two is not None
@@ -39,7 +39,7 @@ def compare(left: Value, right: Value) -> int:
 
 
 def holds(operator: str, left: Value, right: Value) -> Truth:
-    """Whether a comparison is true; unknown when a side is NULL."""
+    """Return whether a comparison is true; None (unknown) if a side is NULL."""
     if left is None or right is None:
         return None
     result = compare(left, right)
@@ -54,7 +54,7 @@ def holds(operator: str, left: Value, right: Value) -> Truth:
 
 
 def both(left: Truth, right: Callable[[], Truth]) -> Truth:
-    """AND: the right side is only looked at when it matters."""
+    """Return the result of AND; the right side is only computed if it matters."""
     if left is False:
         return False
     second = right()
@@ -64,7 +64,7 @@ def both(left: Truth, right: Callable[[], Truth]) -> Truth:
 
 
 def either(left: Truth, right: Callable[[], Truth]) -> Truth:
-    """OR: the right side is only looked at when it matters."""
+    """Return the result of OR; the right side is only computed if it matters."""
     if left:
         return True
     second = right()
@@ -74,15 +74,15 @@ def either(left: Truth, right: Callable[[], Truth]) -> Truth:
 
 
 def opposite(value: Truth) -> Truth:
-    """NOT."""
+    """Return the result of NOT."""
     return None if value is None else not value
 
 
 def regexp_like(text: Value, pattern: Value, flags: int) -> Truth:
-    """Whether the pattern is found in the text; unknown when one is NULL.
+    """Return whether the pattern is found in the text; None (unknown) if one is NULL.
 
     Raises:
-        OraError: ORA-12725, it is no pattern.
+        OraError: ORA-12725 if ``pattern`` is not a regular expression.
     """
     if text is None or pattern is None:
         return None
@@ -93,7 +93,7 @@ def regexp_like(text: Value, pattern: Value, flags: int) -> Truth:
 
 
 def is_like(text: str, pattern: str, escape: str) -> bool:
-    """Whether the whole text matches LIKE's pattern; the time is bounded by the product of the lengths."""
+    """Return whether the whole text matches LIKE's pattern; the time is at most proportional to the product of the lengths."""
     marks: list[tuple[str, bool]] = []  # a character and whether it is a wildcard
     position = 0
     while position < len(pattern):
@@ -103,7 +103,7 @@ def is_like(text: str, pattern: str, escape: str) -> bool:
         marks.append((pattern[position], not literal and mark in "%_"))
         position += 1
     at = place = 0
-    star: tuple[int, int] | None = None  # behind the last %: where in the marks, and how far in the text it reaches
+    star: tuple[int, int] | None = None  # after the last %: the place in the marks, and how far it reaches in the text
     while at < len(text):
         if place < len(marks) and marks[place] == ("%", True):
             star = (place + 1, at)
@@ -125,7 +125,7 @@ def negated(value: Value) -> Value:
 
 
 def no_arithmetic() -> NoReturn:
-    """Refuse arithmetic that has no meaning.
+    """Raise OraError for arithmetic without a meaning.
 
     Raises:
         OraError: ORA-01722.
@@ -161,7 +161,7 @@ def arithmetic(operator: str, left: Value, right: Value) -> Value:
 
 
 def date_arithmetic(operator: str, left: Value, right: Value) -> Value:
-    """Return a date moved by days, or the days between two dates."""
+    """Return a date moved by a number of days, or the days between two dates."""
     if isinstance(left, datetime) and isinstance(right, datetime):
         if operator != "-":
             no_arithmetic()

@@ -1,4 +1,4 @@
-"""Functions of dates, timestamps and intervals. An interval is a number of days, as what is between two dates.
+"""Functions of dates, timestamps and intervals. An interval is a number of days, like the difference of two dates.
 
 Source: Oracle Database SQL Language Reference, "Datetime Functions", "ROUND and TRUNC Date Functions".
 """
@@ -33,10 +33,10 @@ _UNITS = {"DAY": DAY_SECONDS, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
 
 
 def truncated_date(value: datetime, mask: str) -> datetime:
-    """Return a date cut at a unit.
+    """Return a date truncated to a unit.
 
     Raises:
-        OraError: ORA-01898, the mask is no unit.
+        OraError: ORA-01898 if the mask is not a unit.
     """
     unit = mask.upper()
     day = value.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -66,10 +66,10 @@ def truncated_date(value: datetime, mask: str) -> datetime:
 
 
 def rounded_date(value: datetime, mask: str) -> datetime:
-    """Return a date rounded to a unit: from its middle on it is the next one.
+    """Return a date rounded to a unit; from the middle of the unit on it is rounded up.
 
     Raises:
-        OraError: ORA-01898, the mask is no unit.
+        OraError: ORA-01898 if the mask is not a unit.
     """
     unit = mask.upper()
     begin = truncated_date(value, mask)
@@ -89,7 +89,7 @@ def rounded_date(value: datetime, mask: str) -> datetime:
 
 
 def add_months(value: datetime, months: int) -> datetime:
-    """Return a date some months later; the last day of a month stays the last one."""
+    """Return a date some months later; the last day of a month remains the last day."""
     place = value.year * 12 + value.month - 1 + months
     year, month = place // 12, place % 12 + 1
     if not 1 <= year <= 9999:
@@ -152,7 +152,7 @@ def _interval(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 
 def _day_to_second(settings: SqlSettings, args: Sequence[Value]) -> Value:
-    """TO_DSINTERVAL('d hh:mi:ss')."""
+    """Return TO_DSINTERVAL('d hh:mi:ss')."""
     text = text_of(settings, args[0]).strip()
     days, _, time = text.lstrip("+-").partition(" ")
     try:
@@ -164,7 +164,7 @@ def _day_to_second(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 
 def _field(settings: SqlSettings, args: Sequence[Value]) -> Value:
-    """EXTRACT(field FROM a date or an interval)."""
+    """Return EXTRACT(field FROM a date or an interval)."""
     field, value = text_of(settings, args[0]).upper(), args[1]
     if value is None:
         return None

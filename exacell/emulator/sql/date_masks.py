@@ -1,4 +1,4 @@
-"""Date format models: how dates become text and texts dates.
+"""Date format models: conversion of dates to text and of text to dates.
 
 Source: Oracle Database SQL Language Reference, "Datetime Format Models".
 """
@@ -26,14 +26,14 @@ _JULIAN_OF_FIRST_DAY = 1721425
 """Days from 1 January 4712 BC to 1 January 1 AD, as J counts them."""
 _LONGER = {"DL": "FMDay, Month DD, YYYY", "DS": "FMMM/DD/RRRR", "TS": "HH:MI:SS AM"}
 _PIVOT = 50
-"""RR: a year below is of this century, one above of the last."""
+"""For RR: two-digit years below this are of this century, the others of the last."""
 
 
 def format_date(value: datetime, mask: str) -> str:
     """Return a date in one of Oracle's masks (``YYYY-MM-DD"T"HH24:MI:SS``, ``DD-MON-RR``).
 
     Raises:
-        OraError: ORA-01821, the mask holds something that is no element.
+        OraError: ORA-01821 if the mask has an unknown element.
     """
     out: list[str] = []
     position, fill = 0, True
@@ -125,7 +125,7 @@ _NAMED = {"MONTH": "MM", "MON": "MM", "DAY": "", "DY": "", "AM": "", "PM": "", "
 
 
 def parse_date(text: str, mask: str) -> datetime:
-    """Return the date that ``text`` spells in ``mask``.
+    """Return the date that ``text`` means under ``mask``.
 
     Raises:
         OraError: ORA-01821 for the mask; ORA-01830, 01843, 01847, 01850 or 01858 for the text.
@@ -165,10 +165,10 @@ _HALF = "AM or PM"
 
 
 def _taken(text: str, element: str, fields: dict[str, int]) -> int:
-    """Return how much of a text an element of a mask takes; what it says goes into the fields.
+    """Return the number of characters that an element of a mask takes from a text; store its value in ``fields``.
 
     Raises:
-        OraError: the mask has no such element, or the text is none of its kind.
+        OraError: the element is unknown, or the text does not fit it.
     """
     if element in _NAMED or element in ("TZH", "X"):
         piece, named = _named(text, element)
@@ -203,7 +203,7 @@ def _year(element: str, piece: str) -> int:
 
 
 def _named(text: str, element: str) -> tuple[str, int]:
-    """Return the piece of a text that an element in words takes, and the number of a month."""
+    """Return the part of a text that an element in words takes, and the number of a month."""
     if element == "TZH":
         return (match[0] if (match := re.match("[+-]?[0-9]{1,2}", text)) else ""), 0
     if element == "X":

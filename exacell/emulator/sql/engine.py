@@ -1,8 +1,8 @@
 """Evaluates parsed queries over the views of an instance.
 
 A query is compiled first: every name is resolved and every rule that Oracle checks at parse time is checked, so that
-a wrong query fails even when a view has no rows. Then the compiled functions run over the rows. What an expression is
-compiled into is :mod:`sql.expressions`'s business.
+a wrong query fails even when a view has no rows. Then the compiled functions run over the rows. :mod:`sql.expressions` compiles
+expressions.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ def run_query(query: tree.Query, catalog: Catalog, settings: SqlSettings) -> Rel
     """Return the result of ``query``.
 
     Args:
-        catalog: gives the views.
-        settings: what SYSDATE, USER and dates without a mask mean.
+        catalog: provides the views.
+        settings: the values of SYSDATE and USER, and the default date mask.
 
     Raises:
-        OraError: an unknown view or column, a rule of GROUP BY, a value that is no number, and their like.
+        OraError: an unknown view or column, a rule of GROUP BY, a value that is not a number, and similar errors.
     """
     return _Engine(catalog, settings).query(query, None).run(None)
 
 
 def prepare_query(query: tree.Query, catalog: Catalog, settings: SqlSettings, program: ProgramScope) -> Prepared:
-    """Return a query of a PL/SQL block, compiled: its columns, and what gives its rows.
+    """Compile a query of a PL/SQL block; return its columns and the function that gives its rows.
 
     Args:
-        program: the variables and functions of the block, which a query sees behind its own columns.
+        program: the variables and functions of the block, which a query looks up after its own columns.
 
     Raises:
         OraError: as :func:`run_query` does.
@@ -69,12 +69,12 @@ def prepare_query(query: tree.Query, catalog: Catalog, settings: SqlSettings, pr
 
 
 def expressions_of(catalog: Catalog, settings: SqlSettings, program: ProgramScope | None = None) -> Expressions:
-    """Return what compiles the expressions of a PL/SQL block, or those of a statement that changes rows."""
+    """Return a compiler of expressions, for a PL/SQL block or for a statement that changes rows."""
     return _Engine(catalog, settings, program).expressions
 
 
 _MOST_REPEATED = 100_000
-"""Rows of a recursive query from which on it is taken for an endless one."""
+"""Rows of a recursive query from which on it counts as endless."""
 
 
 def _known_first(below: Catalog, name: str, known: Relation, asked: str) -> Relation | None:
@@ -89,7 +89,7 @@ class _Engine:
         self.expressions = Expressions(settings, self, program)
 
     def query(self, query: tree.Query, outer: Scope | None) -> Prepared:
-        """Compile a query; what is returned runs it inside the rows of the outer query."""
+        """Compile a query; the result runs it inside the rows of the outer query."""
         engine = self
         if query.named:
             views = {name: self._lazy(inner, name) for name, inner in query.named}
@@ -127,16 +127,16 @@ class _Engine:
         return make
 
     def _repeated(self, query: tree.Query, name: str) -> Relation:
-        """Return the rows of ``WITH name AS (first UNION ALL next)`` whose next looks at the rows made last.
+        """Return the rows of ``WITH name AS (first UNION ALL next)``, where ``next`` reads the rows of the step before.
 
         Raises:
-            OraError: ORA-32044, it has no end.
+            OraError: ORA-32044 if it does not end.
         """
         first = self._block(query.blocks[0], None, None).run(None)
         rows, last = list(first.rows), first.rows
         seen: set[tuple[tuple[Value, ...], ...]] = set()
         while last:
-            # What comes next follows from what came last alone, so what comes again never ends.
+            # Each step depends only on the one before, so a step that occurs again means that there is no end.
             known_before = len(seen)
             seen.add(tuple(tuple(row) for row in last))
             if len(seen) == known_before:
@@ -219,7 +219,7 @@ class _Engine:
         keys: Sequence[Compiled],
         scope: Scope,
     ) -> Callable[[Sequence[Env]], list[Env]] | None:
-        """Return what makes the hierarchy of CONNECT BY out of the rows of FROM, and chooses those that WHERE keeps."""
+        """Return a function that makes the hierarchy of CONNECT BY from the rows of FROM and keeps those that WHERE allows."""
         if block.hierarchy is None:
             return None
         start = self.expressions.condition(block.hierarchy.start, scope) if block.hierarchy.start is not None else None
@@ -252,10 +252,10 @@ class _Engine:
         return relation
 
     def _join(self, number: int, source: tree.Source, scope: Scope, early: tree.Expression | None) -> Join:
-        """Return how source ``number`` is joined to what stands left of it.
+        """Return how source ``number`` is joined to the sources before it.
 
         Args:
-            early: what of WHERE can be tested then.
+            early: the part of WHERE that can be tested then.
         """
         names, on = _merged(number, source, scope), source.on
         for name in names:
@@ -300,7 +300,7 @@ class _Engine:
 
     @staticmethod
     def _order_item(expression: tree.Expression, items: Sequence[tree.Item]) -> tree.Expression:
-        """Return what an ORDER BY term means: a select-list item by number or alias, or itself."""
+        """Return the expression that an ORDER BY term means: a select-list item by number or alias, or the term itself."""
         if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
             if not 1 <= expression.value <= len(items):
                 raise OraError(ora(1785))
@@ -314,7 +314,7 @@ class _Engine:
 
 
 def _merged(number: int, source: tree.Source, scope: Scope) -> tuple[str, ...]:
-    """Return the columns of USING, or those that NATURAL makes one."""
+    """Return the columns of USING, or the common columns of a NATURAL join."""
     if source.join != "natural":
         return source.using
     left = {column.name for bound in scope.sources[:number] for column in bound.columns}

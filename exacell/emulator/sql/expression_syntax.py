@@ -1,6 +1,6 @@
 """Parses the expressions and conditions of the emulated SQL, loosest binding first.
 
-``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, OR, CASE, CAST, PRIOR, function calls (none with OVER);
+``|| + - * /``, comparison, IN, LIKE, BETWEEN, IS NULL, NOT, AND, OR, CASE, CAST, PRIOR, function calls (but not with OVER);
 sub-queries are parsed by the parser of queries (:mod:`sql.syntax`).
 """
 
@@ -40,18 +40,18 @@ _RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 class ExpressionParser:
-    """Parses expressions where its reader stands."""
+    """Parses expressions at its reader's position."""
 
     def __init__(self, statement: str, reader: TokenReader | None = None) -> None:
         self.statement = statement
         self.reader = reader or TokenReader(statement)
 
     def _parenthesised(self) -> Query:
-        """Return a query in parentheses; the parser of queries knows how."""
+        """Parse a query in parentheses and return it; implemented by the parser of queries."""
         raise self.reader.error(936)
 
     def order(self) -> Order:
-        """Return the term of ORDER BY that comes next."""
+        """Parse the term of ORDER BY that comes next and return it."""
         expression = self.expression()
         descending = self.reader.accept("DESC")
         if not descending:
@@ -64,7 +64,7 @@ class ExpressionParser:
         return Order(expression, descending, nulls)
 
     def _cast_type(self) -> tuple[str, int]:
-        """Return the name of a type and its width, 0 for none."""
+        """Parse a type and return its name and its width; the width is 0 if none is given."""
         reader, width = self.reader, 0
         kind = reader.name(902)
         if reader.accept_mark("("):
@@ -79,7 +79,7 @@ class ExpressionParser:
     # Expressions, loosest binding first.
 
     def expression(self) -> Expression:
-        """Return the expression or condition that comes next."""
+        """Parse the expression or condition that comes next and return it."""
         left = self._and()
         while self.reader.accept("OR"):
             left = Binary("OR", left, self._and())
@@ -257,7 +257,7 @@ class ExpressionParser:
         return call
 
     def listed(self, word: str, code: int) -> list[Expression]:
-        """Return the expressions of ``<word> BY a, b``, none where the word does not follow; ORA-``code`` without BY."""
+        """Parse ``<word> BY a, b`` and return the expressions; empty without the word. Raise ORA-``code`` if BY is missing."""
         reader = self.reader
         if not reader.accept(word):
             return []
@@ -299,12 +299,12 @@ class ExpressionParser:
         return Call(name, tuple(arguments), distinct, at=at)
 
     def _argument(self) -> Expression:
-        """Return an argument of a call; ``()`` stands for no keys in GROUPING SETS."""
+        """Parse an argument of a call and return it; ``()`` means no keys in GROUPING SETS."""
         if self.reader.here.is_mark("(") and self.reader.ahead().is_mark(")"):
             self.reader.take()
             self.reader.take()
             return RowValue(())
-        if self.reader.ahead().is_mark("=>"):  # of a package: names are read, places decide
+        if self.reader.ahead().is_mark("=>"):  # calls of package routines: names are skipped, positions count
             self.reader.name(936)
             self.reader.take()
         return self.expression()

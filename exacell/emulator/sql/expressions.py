@@ -1,7 +1,7 @@
 """Compiles the expressions and conditions of queries into functions over rows.
 
-Every name is resolved and every rule that Oracle checks at parse time is checked while compiling; sub-queries are
-compiled by whoever compiles queries (:mod:`sql.engine`).
+Every name is resolved and every rule that Oracle checks at parse time is checked while compiling; sub-queries are compiled by
+:mod:`sql.engine`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ from exacell.emulator.sql.widths import constant_width
 
 
 def _arithmetic_type(first: ColumnType, second: ColumnType) -> ColumnType:
-    """Return the type of a sum: dates move by days, and two of them are days apart, timestamps an interval."""
+    """Return the type of a sum or difference: a date plus days is a date, the difference of dates is days, of timestamps an
+    interval.
+    """
     dates = [kind for kind in (first, second) if kind.kind is Kind.DATE]
     if len(dates) == 1:
         other = second if dates[0] is first else first
@@ -62,7 +64,7 @@ class Expressions:
     """Compiles the expressions of one query.
 
     Attributes:
-        program: the names that a PL/SQL block adds to its queries; None for a statement of its own.
+        program: the names that a PL/SQL block adds to its queries; None for a query outside a block.
     """
 
     def __init__(self, settings: SqlSettings, queries: Queries, program: ProgramScope | None = None) -> None:
@@ -71,10 +73,10 @@ class Expressions:
         self.program = program
 
     def value(self, expression: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Compile an expression that gives a value; return the function and the type.
+        """Compile an expression that has a value; return the function and the type.
 
         Raises:
-            OraError: a name means nothing, or it is a condition.
+            OraError: a name is unknown, or the expression is a condition.
         """
         match expression:
             case tree.Literal(value):
@@ -112,7 +114,7 @@ class Expressions:
         return checked_text("".join(texts))
 
     def _above(self, operator: str, operand: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Compile PRIOR or CONNECT_BY_ROOT: the value in the row above, or in that at the top."""
+        """Compile PRIOR or CONNECT_BY_ROOT: the value in the row above, or in the top row."""
         if not scope.hierarchical:
             raise OraError(ora(1788), at=place_of(operand))
         inner, kind = self.value(operand, scope)
@@ -232,7 +234,7 @@ class Expressions:
         """Compile an expression that is true, false or unknown.
 
         Raises:
-            OraError: a name means nothing, or it is a value.
+            OraError: a name is unknown, or the expression is a value.
         """
         match expression:
             case tree.Binary("AND", left, right):
@@ -270,7 +272,7 @@ class Expressions:
         raise OraError(ora(920), at=place_of(expression))
 
     def _true_alone(self, expression: tree.Call | tree.Column, scope: Scope) -> Condition | None:
-        """Compile a call that is a condition, or a truth of a PL/SQL block; None for what is a value."""
+        """Compile a call that is a condition, or a boolean of a PL/SQL block; return None for a value."""
         match expression:
             case tree.Call("LNNVL", (operand,)):
                 inner = self.condition(operand, scope)

@@ -1,4 +1,4 @@
-"""What the functions of the emulated SQL are made of: settings, entries of their tables, rules for the types they give."""
+"""The parts of the SQL functions: settings, entries of their tables, and rules for the types of their results."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from exacell.emulator.sql.values import DATE, DEFAULT_DATE_FORMAT, NUMBER, Colum
 
 @dataclass(frozen=True, kw_only=True)
 class SqlSettings:
-    """What the session gives to functions.
+    """The values of the session that functions use.
 
     Attributes:
         now: SYSDATE.
         user: USER.
         date_format: NLS_DATE_FORMAT.
-        userenv: what SYS_CONTEXT('USERENV', key) answers, by upper-case key.
-        snapshot: takes a snapshot of the workload repository and gives its number; None on an instance that has none.
+        userenv: the results of SYS_CONTEXT('USERENV', key), by upper-case key.
+        snapshot: takes a snapshot of the workload repository and returns its number; None on an instance without a repository.
     """
 
     now: datetime
@@ -34,7 +34,7 @@ TypeRule = Callable[[Sequence[ColumnType]], ColumnType]
 
 @dataclass(frozen=True, kw_only=True)
 class FunctionEntry:
-    """A function: how many arguments it takes (``most`` None: any number), what it does, what type it gives."""
+    """A function: its least and most arguments (``most`` None: any number), its implementation, and the type of its result."""
 
     least: int
     most: int | None
@@ -43,41 +43,41 @@ class FunctionEntry:
 
 
 def entry(least: int, most: int | None, apply: Function, type_of: TypeRule) -> FunctionEntry:
-    """Return a function."""
+    """Return the entry of a function."""
     return FunctionEntry(least=least, most=most, apply=apply, type_of=type_of)
 
 
 def text_of(settings: SqlSettings, value: Value) -> str:
-    """Return a value as text, the empty one for NULL."""
+    """Return a value as text; the empty text for NULL."""
     return to_text(value, settings.date_format) or ""
 
 
 def whole_of(value: Value) -> int:
-    """Return the whole part of a number, 0 for NULL."""
+    """Return the whole part of a number; 0 for NULL."""
     number = to_number(value)
     return int(number) if number is not None else 0
 
 
 def gives_number(_: Sequence[ColumnType]) -> ColumnType:
-    """The type of functions that give numbers."""
+    """Return the type of functions that return numbers."""
     return NUMBER
 
 
 def gives_date(_: Sequence[ColumnType]) -> ColumnType:
-    """The type of functions that give dates."""
+    """Return the type of functions that return dates."""
     return DATE
 
 
 def gives_first(types: Sequence[ColumnType]) -> ColumnType:
-    """The type of functions that give what their first argument is."""
+    """Return the type of functions that return the type of their first argument."""
     return types[0]
 
 
 def gives_text_of_first(types: Sequence[ColumnType]) -> ColumnType:
-    """The type of functions that give a text not longer than their first argument."""
+    """Return the type of functions that return a text not longer than their first argument."""
     return char(types[0].as_text)
 
 
 def gives_wide(_: Sequence[ColumnType]) -> ColumnType:
-    """The type of functions whose text may be of any length."""
+    """Return the type of functions that return a text of any length."""
     return char(4000)

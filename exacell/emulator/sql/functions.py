@@ -91,7 +91,7 @@ def _instr(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 
 def _found_before(text: str, wanted: str, place: int) -> int:
-    """Return where ``wanted`` begins at ``place`` or before it; -1 when it does not."""
+    """Return where ``wanted`` begins, at ``place`` or before it; -1 if it is not found."""
     return text.rfind(wanted, 0, place + len(wanted)) if place >= 0 else -1
 
 
@@ -197,7 +197,7 @@ def _to_date(settings: SqlSettings, args: Sequence[Value]) -> Value:
 
 
 def most(values: Iterable[Value], sign: int) -> Value:
-    """Return the greatest of the values (``sign`` 1) or the least (-1); None when there is none."""
+    """Return the greatest value (``sign`` 1) or the least (-1); None if there are no values."""
     found: Value = None
     for value in values:
         if found is None or compare(value, found) * sign > 0:
@@ -323,7 +323,7 @@ GROUP_FUNCTIONS: Mapping[str, Callable[[Sequence[Value]], Value]] = MappingProxy
         **SPREADS,
     }
 )
-"""From the non-NULL values of a group to its result; LISTAGG is evaluated by the engine because it orders."""
+"""Functions from the non-NULL values of a group to its result; the engine evaluates LISTAGG, because it needs an order."""
 
 CONSTANTS: Mapping[str, tuple[Callable[[SqlSettings], Value], ColumnType]] = MappingProxyType(
     {

@@ -24,14 +24,14 @@ class Compiler(Protocol):
     settings: SqlSettings
 
     def value(self, expression: tree.Expression, scope: Scope) -> tuple[Compiled, ColumnType]:
-        """Return what gives the value of an expression, and its type."""
+        """Return a function that computes an expression, and the type of its value."""
 
 
 def group_call(compiler: Compiler, call: tree.Call, scope: Scope) -> tuple[Compiled, ColumnType]:
-    """Compile a call of a group function: it reads the rows of the group that a row stands for.
+    """Compile a call of a group function; it reads the rows of the group that a row represents.
 
     Raises:
-        OraError: it has no or too many arguments.
+        OraError: the call has no arguments or too many.
     """
     if call.star:
         if call.name != "COUNT":
@@ -60,7 +60,7 @@ def group_call(compiler: Compiler, call: tree.Call, scope: Scope) -> tuple[Compi
 
 
 def _kept(compiler: Compiler, call: tree.Call, scope: Scope) -> Callable[[Sequence[Env]], Sequence[Env]]:
-    """Return what chooses the rows of a group that KEEP (DENSE_RANK FIRST|LAST ORDER BY …) leaves."""
+    """Return a function that chooses the rows of a group for KEEP (DENSE_RANK FIRST|LAST ORDER BY …)."""
     if not call.keep:
         return lambda members: members
     keys = [compiler.value(order.expression, scope)[0] for order in call.keep]

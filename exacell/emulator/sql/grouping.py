@@ -1,4 +1,4 @@
-"""ROLLUP, CUBE and GROUPING SETS of GROUP BY: which keys are grouped by in turn.
+"""ROLLUP, CUBE and GROUPING SETS of GROUP BY: the sets of keys by which rows are grouped, one set after the other.
 
 Source: Oracle Database SQL Language Reference, SELECT, "group_by_clause".
 """
@@ -14,7 +14,7 @@ _Set = tuple[Expression, ...]
 
 
 def grouping(terms: Sequence[Expression]) -> tuple[_Set, tuple[_Set, ...]]:
-    """Return all keys of GROUP BY, and the sets of them that are grouped by; no sets for a plain GROUP BY."""
+    """Return all keys of GROUP BY, and the sets of keys to group by; no sets for a plain GROUP BY."""
     if not any(isinstance(term, Call) and term.name in ("ROLLUP", "CUBE", "GROUPING SETS") for term in terms):
         return tuple(terms), ()
     alternatives = [_sets(term) for term in terms]

@@ -1,7 +1,7 @@
 """Hierarchical queries: START WITH … CONNECT BY [NOCYCLE] … PRIOR ….
 
-Roots are the rows that START WITH chooses (all without it); under each row come, in their order, those for which
-CONNECT BY is true. Source: Oracle Database SQL Language Reference, "Hierarchical Queries".
+Roots are the rows that START WITH chooses (all without it); below each row come, in order, the rows for which CONNECT BY is true.
+Source: Oracle Database SQL Language Reference, "Hierarchical Queries".
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from exacell.emulator.sql.scope import Condition, Env
 from exacell.emulator.sql.walk import all_of, children, columns_of, conjuncts
 
 _MOST_ROWS = 200_000
-"""Rows that a hierarchy may have; beyond that it would stop everybody else on the rack."""
+"""The most rows of a hierarchy; a larger one would block the other sessions of the rack."""
 
 Order = Callable[[list[Env]], list[Env]]
 
 
 def divided(where: tree.Expression | None) -> tuple[tree.Expression | None, tree.Expression | None]:
-    """Return what of WHERE joins the sources, which happens first, and what chooses among the rows of the hierarchy."""
+    """Split WHERE into the part that joins the sources, which is tested first, and the part that filters the hierarchy."""
     joins: list[tree.Expression] = []
     rest: list[tree.Expression] = []
     for part in conjuncts(where):
@@ -30,7 +30,7 @@ def divided(where: tree.Expression | None) -> tuple[tree.Expression | None, tree
 
 
 def has_prior(expression: tree.Expression) -> bool:
-    """Whether PRIOR stands anywhere in an expression."""
+    """Return whether an expression contains PRIOR."""
     if isinstance(expression, tree.Unary) and expression.operator == "PRIOR":
         return True
     return any(has_prior(child) for child in children(expression))
@@ -39,14 +39,14 @@ def has_prior(expression: tree.Expression) -> bool:
 def hierarchy(
     rows: Sequence[Env], start: Condition | None, connect: Condition, *, nocycle: bool, looks_back: bool, order: Order
 ) -> list[Env]:
-    """Return the rows of a hierarchy, each behind the one above it, with their levels.
+    """Return the rows of a hierarchy with their levels, each row after the row above it.
 
     Args:
-        looks_back: CONNECT BY holds PRIOR, so that a row below itself is a loop.
-        order: puts the rows below one row in order.
+        looks_back: CONNECT BY contains PRIOR, so that a row below itself is a loop.
+        order: sorts the rows below one row.
 
     Raises:
-        OraError: ORA-01436, there is a loop; ORA-30009, the hierarchy has no end that could be reached.
+        OraError: ORA-01436 if there is a loop; ORA-30009 if the hierarchy is too large or endless.
     """
     found: list[Env] = []
     waiting = [_below(row, None) for row in rows if start is None or start(row)]
@@ -87,14 +87,14 @@ def _is_above(row: Env, here: Env | None) -> bool:
 
 
 def root_of(env: Env) -> Env:
-    """Return the row at the top of a row's branch."""
+    """Return the top row of a row's branch."""
     while env.prior is not None:
         env = env.prior
     return env
 
 
 def branch_of(env: Env) -> list[Env]:
-    """Return the rows from the top down to a row."""
+    """Return the rows from the top row down to this row."""
     found = [env]
     while found[-1].prior is not None:
         found.append(found[-1].prior)

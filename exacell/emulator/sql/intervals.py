@@ -14,15 +14,15 @@ from exacell.emulator.sql.values import Value, number_of
 
 _SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
 _DAYS = 10**9
-"""An interval has fewer days: nine digits."""
+"""Days of an interval stay below this: they have nine digits."""
 _LITERAL = re.compile(r"\s*([+-]?)\s*([0-9]+)(?:\s+|$|(?=[:.]))((?:[:\s]?[0-9]+)*(?:\.[0-9]+)?)\s*")
 
 
 def checked_interval(days: Decimal) -> int | Decimal:
-    """Return an interval in days as a number.
+    """Return an interval, a number of days, if it is not too long.
 
     Raises:
-        OraError: ORA-01873, its days have more than nine digits.
+        OraError: ORA-01873 if its days have more than nine digits.
     """
     if abs(days) >= _DAYS:
         raise OraError(ora(1873))
@@ -30,10 +30,10 @@ def checked_interval(days: Decimal) -> int | Decimal:
 
 
 def interval_days(text: str, unit: str) -> int | Decimal:
-    """Return an interval, whose first number counts ``unit``, in days.
+    """Return an interval in days; the first number of ``text`` counts ``unit``.
 
     Raises:
-        OraError: ORA-30089, there is no such unit; ORA-01867, the text is no interval; ORA-01873, it is too long.
+        OraError: ORA-30089 if there is no such unit; ORA-01867 if the text is not an interval; ORA-01873 if it is too long.
     """
     if unit not in _SECONDS:
         raise OraError(ora(30089))
@@ -51,17 +51,17 @@ def interval_days(text: str, unit: str) -> int | Decimal:
 
 
 def interval_arithmetic(operator: str, left: Value, right: Value) -> Value:
-    """Return what :func:`~exacell.emulator.sql.compare.arithmetic` does, where it is an interval.
+    """Return the result of :func:`~exacell.emulator.sql.compare.arithmetic` if it is an interval.
 
     Raises:
-        OraError: as arithmetic does; ORA-01873, the interval is too long.
+        OraError: as arithmetic does; ORA-01873 if the interval is too long.
     """
     days = arithmetic(operator, left, right)
     return checked_interval(Decimal(days)) if isinstance(days, int | Decimal) else days
 
 
 def interval_words(text: str, unit: str) -> str:
-    """Return an interval as TO_DSINTERVAL reads it: ``d hh:mi:ss``.
+    """Return an interval in the form that TO_DSINTERVAL reads: ``d hh:mi:ss``.
 
     Raises:
         OraError: as :func:`interval_days` does.

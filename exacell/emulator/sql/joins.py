@@ -1,7 +1,7 @@
-"""What of a WHERE condition can be tested while sources are joined, so that joins of several views stay small.
+"""Finds the parts of a WHERE condition that can be tested while sources are joined, so that joins of several views stay small.
 
-A condition that looks at the first n sources only is tested as soon as those are joined; an equality of columns finds
-its rows by a dictionary. Conditions with sub-queries, ROWNUM or columns of outer queries stay where they are.
+A condition on the first n sources only is tested as soon as those are joined; an equality of columns finds its rows with a
+dictionary. Conditions with sub-queries, ROWNUM or columns of outer queries are tested at the end.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from exacell.emulator.sql import tree
 from exacell.emulator.sql.walk import all_of, columns_of, conjuncts, has_query
 
 Place = Callable[[tree.Column], tuple[int, int] | None]
-"""From a column to its source's number and its place there; None when no source of the block has it."""
+"""Returns the number of a column's source and the column's place in it; None if no source of the block has the column."""
 
 
 def distribute(
     where: tree.Expression | None, sources: Sequence[tree.Source], place: Place
 ) -> tuple[list[tree.Expression | None], tree.Expression | None]:
-    """Return the part of ``where`` that each source's join can test, and what is left."""
+    """Return the part of ``where`` that each source's join can test, and the remaining part."""
     early: list[list[tree.Expression]] = [[] for _ in sources]
     left: list[tree.Expression] = []
     movable = all(source.join in ("cross", "inner", "left") for source in sources)
@@ -38,7 +38,9 @@ def _last_source(part: tree.Expression, place: Place) -> int | None:
 
 
 def equality(part: tree.Expression | None, number: int, place: Place) -> tuple[tree.Column, tree.Column] | None:
-    """Return two columns that a condition wants equal: one of an earlier source, one of source ``number``."""
+    """Return the two columns that a condition compares for equality: one of an earlier source, one of source ``number``; else
+    None.
+    """
     for test in conjuncts(part):
         if not (isinstance(test, tree.Binary) and test.operator == "="):
             continue

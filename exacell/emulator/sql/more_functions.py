@@ -1,6 +1,6 @@
 """Functions of the emulated SQL that scripts use now and then: arithmetic, regular expressions, bytes, statistics, packages.
 
-Source: Oracle Database SQL Language Reference, "Functions". Hash values and random numbers are ours.
+Source: Oracle Database SQL Language Reference, "Functions". Hash values and random numbers are the emulator's own.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ _CLASSES = {
 
 
 def python_pattern(pattern: str) -> str:
-    """Return one of Oracle's regular expressions as Python's."""
+    """Return one of Oracle's regular expressions in Python's syntax."""
     for name, body in _CLASSES.items():
         pattern = pattern.replace(f"[:{name}:]", body)
     return pattern
 
 
 def regexp_flags(text: str) -> int:
-    """Return what a match parameter means: i, c, n, m, x."""
+    """Return Python's flags for a match parameter with the letters i, c, n, m, x."""
     names = {"i": re.IGNORECASE, "n": re.DOTALL, "m": re.MULTILINE, "x": re.VERBOSE}
     flags = 0
     for mark in text:
@@ -273,7 +273,7 @@ def _deviation(values: Sequence[Value], sample: int = 1) -> Value:
 
 
 def percentile(values: Sequence[Value], fraction: Decimal, *, exact: bool) -> Value:
-    """Return the value at a fraction of the ordered values: between two of them, or (``exact``) one of them."""
+    """Return the value at a fraction of the ordered values: between two of them, or with ``exact`` one of them."""
     if exact or any(isinstance(value, datetime) for value in values):
         ordered = sorted(values, key=lambda v: v if isinstance(v, datetime) else to_number(v))  # type: ignore[arg-type, return-value]  # of one kind
         return ordered[max(0, math.ceil(fraction * len(ordered)) - 1)] if ordered else None
@@ -303,4 +303,4 @@ SPREADS: Mapping[str, Callable[[Sequence[Value]], Value]] = MappingProxyType(
         "WM_CONCAT": lambda values: ",".join(to_text(value) or "" for value in values) or None,
     }
 )
-"""Group functions besides the common ones."""
+"""The less common group functions."""

@@ -18,12 +18,12 @@ _SHAPE = re.compile(
 )
 _MARKS = {"$": "$", "L": "$", "C": "USD", "U": "$"}
 LOCAL_CURRENCY_WIDTH = 10
-"""Places that L takes in a column."""
+"""Characters that L takes in a column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Mask:
-    """A mask, taken apart."""
+    """The parts of a number format model."""
 
     trim: bool
     lead_sign: bool
@@ -54,7 +54,7 @@ def _mask(text: str) -> _Mask:
 
 
 def is_number_mask(text: str) -> bool:
-    """Whether a text is a number format model."""
+    """Return whether a text is a number format model."""
     try:
         _mask(text)
     except OraError:
@@ -63,7 +63,7 @@ def is_number_mask(text: str) -> bool:
 
 
 def mask_width(text: str) -> int:
-    """Return how many characters a mask takes at most."""
+    """Return the most characters that a mask can produce."""
     upper = text.upper().removeprefix("FM")
     if re.fullmatch("0*X+", upper):
         return len(upper) + 1
@@ -74,10 +74,10 @@ def mask_width(text: str) -> int:
 
 
 def format_number(value: int | Decimal, mask: str) -> str:
-    """Return TO_CHAR(number, mask); ``####`` when it does not fit.
+    """Return TO_CHAR(number, mask); ``####`` if the number does not fit.
 
     Raises:
-        OraError: ORA-01481, it is no mask.
+        OraError: ORA-01481 if ``mask`` is not a number format model.
     """
     upper = mask.upper()
     if re.fullmatch(r"(?:FM)?0*X+", upper):
@@ -157,7 +157,7 @@ def parse_number(text: str, mask: str) -> int | Decimal:
     """Return TO_NUMBER(text, mask).
 
     Raises:
-        OraError: ORA-01722, it is no number of that form; ORA-01481, it is no mask.
+        OraError: ORA-01722 if the text is not a number of that form; ORA-01481 if ``mask`` is not a number format model.
     """
     if re.fullmatch(r"(?:FM)?0*X+", mask.upper()):
         try:

@@ -1,4 +1,4 @@
-"""What queries do with whole rows: join them, group them, combine results, order them and cut them off."""
+"""Operations of queries on whole rows: joining, grouping, combining results, ordering and limiting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.emulator.sql.scope import Compiled, Condition, Env, Join, Relation,
 from exacell.emulator.sql.values import Value
 
 _MOST_ROWS = 1_000_000
-"""Rows that a join may have; beyond that a query would stop everybody else on the rack."""
+"""The most rows of a join; a larger one would block the other sessions of the rack."""
 
 
 def joined_rows(
@@ -21,10 +21,10 @@ def joined_rows(
     condition: Condition | None,
     outer: Env | None,
 ) -> list[Env]:
-    """Return the rows of FROM and WHERE, numbered as ROWNUM counts them.
+    """Return the rows of FROM and WHERE, with their ROWNUM.
 
     Raises:
-        OraError: ORA-01652, they are more than a query may have.
+        OraError: ORA-01652 if a join has too many rows.
     """
     combined: list[tuple[Row, ...]] = [()]
     for number, (relation, join) in enumerate(zip(relations, joins, strict=True)):
@@ -60,7 +60,7 @@ def joined_rows(
 def rows_for(
     rows: Sequence[Row], join: Join, after: tuple[Row, ...], outer: Env | None
 ) -> Callable[[tuple[Row, ...]], Iterable[tuple[int, Row]]]:
-    """Return what gives the rows of a source, with their numbers, that may go with the rows before it."""
+    """Return a function that gives the rows of a source, with their numbers, that match the rows before it."""
     if (dependent := join.rows) is not None:
         return lambda left: list(enumerate(dependent(Env((*left, *after), outer))))
     numbered = list(enumerate(rows))
@@ -76,7 +76,7 @@ def rows_for(
 def grouped_rows(
     envs: Sequence[Env], keys: Sequence[Compiled], outer: Env | None, widths: Sequence[int], by_key: bool
 ) -> list[Env]:
-    """Return one row a group, with its members; without GROUP BY exactly one, even of nothing."""
+    """Return one row for each group, with its members; without GROUP BY always exactly one row, even if there are no members."""
     if not by_key:
         return [_group(envs, outer)] if envs else [Env(tuple((None,) * width for width in widths), outer, envs)]
     groups: dict[Row, list[Env]] = {}
@@ -93,11 +93,11 @@ def rolled_up(
     widths: Sequence[int],
     places: Callable[[tree.Expression], Sequence[tuple[int, int]]],
 ) -> list[Env]:
-    """Return one row a group of each grouping set; what a set does not group by is NULL there.
+    """Return one row for each group of each grouping set; keys outside a set are NULL in its rows.
 
     Args:
-        keys: all keys of the sets, and what gives their values.
-        places: gives the columns (source, place) that a key looks at.
+        keys: all keys of the sets, and the functions that compute them.
+        places: returns the columns (source, place) that a key reads.
     """
     found: list[Env] = []
     for chosen in sets:
@@ -116,7 +116,7 @@ def rolled_up(
 
 
 def _group(members: Sequence[Env], outer: Env | None) -> Env:
-    """Return the row that stands for a group: its first one, in a hierarchy with its place there."""
+    """Return the row that represents a group: its first row, with its place in the hierarchy if there is one."""
     first = members[0]
     env = Env(first.rows, outer, members)
     env.prior, env.level, env.leaf = first.prior, first.level, first.leaf
@@ -124,7 +124,7 @@ def _group(members: Sequence[Env], outer: Env | None) -> Env:
 
 
 def combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
-    """Return what UNION, UNION ALL, MINUS or INTERSECT make of two results."""
+    """Return the result of UNION, UNION ALL, MINUS or INTERSECT on two results."""
     if operator == "UNION ALL":
         return [*left, *right]
     if operator == "UNION":
@@ -134,10 +134,10 @@ def combine(operator: str, left: Sequence[Row], right: Sequence[Row]) -> list[Ro
 
 
 def position_of(expression: tree.Expression, columns: Sequence[ResultColumn]) -> int:
-    """Return which column an ORDER BY term of a set operation means.
+    """Return the index of the column that an ORDER BY term of a set operation means.
 
     Raises:
-        OraError: ORA-01785 or ORA-00904, it means none of them.
+        OraError: ORA-01785 or ORA-00904 if it means none of them.
     """
     if isinstance(expression, tree.Literal) and isinstance(expression.value, int):
         if 1 <= expression.value <= len(columns):
@@ -152,14 +152,14 @@ def position_of(expression: tree.Expression, columns: Sequence[ResultColumn]) ->
 
 
 def cut(rows: list[Row], query: tree.Query) -> list[Row]:
-    """Return the rows that OFFSET and FETCH FIRST leave."""
+    """Return the rows that remain after OFFSET and FETCH FIRST."""
     limit = query.limit if query.limit is None or not query.percent else -(-len(rows) * query.limit // 100)
     end = None if limit is None else query.offset + limit
     return rows[query.offset : end]
 
 
 def ordered(rows: list[Row], keys: Sequence[Sequence[Value]], orders: Sequence[tree.Order]) -> list[Row]:
-    """Return rows in the order of ORDER BY, by their keys."""
+    """Return rows sorted by their keys, as ORDER BY asks."""
     if not orders:
         return rows
 

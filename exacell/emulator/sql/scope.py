@@ -1,4 +1,4 @@
-"""What names of a query mean and what rows they stand for: relations, scopes, and the rows that an expression sees."""
+"""The meaning of names in a query, and the rows behind them: relations, scopes, and the rows that an expression reads."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Relation:
 
 
 Catalog = Callable[[str], Relation | None]
-"""From a view's upper-case name to its present content; None when there is no such view."""
+"""Returns the present content of a view by its upper-case name; None if there is no such view."""
 
 
 class Env:
-    """The rows that an expression sees: one of each source, perhaps a group of them, and those of the outer query."""
+    """The rows that an expression reads: one of each source, perhaps a group of them, and those of the outer query."""
 
     __slots__ = ("group", "leaf", "level", "outer", "prior", "rolled", "rownum", "rows")
 
@@ -49,21 +49,23 @@ class Env:
         self.outer = outer
         self.group = group
         self.rownum = 0
-        self.prior: Env | None = None  # of a hierarchy: the row above, how deep this one is, whether none is below
+        self.prior: Env | None = (
+            None  # in a hierarchy: the row above, the depth of this row, whether it has no rows below
+        )
         self.level = 0
         self.leaf = False
-        self.rolled: frozenset[tree.Expression] = frozenset()  # of a row of totals: the keys that it adds up over
+        self.rolled: frozenset[tree.Expression] = frozenset()  # in a row of totals: the keys over which it adds up
 
 
 Compiled = Callable[[Env], Value]
-"""What an expression is compiled into: from the rows that it sees to its value."""
+"""A compiled expression: a function from the rows that it reads to its value."""
 
 Condition = Callable[[Env], Truth]
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A compiled query: its columns, and what runs it inside the rows of the outer query."""
+    """A compiled query: its columns, and a function that runs it inside the rows of the outer query."""
 
     columns: tuple[ResultColumn, ...]
     run: Callable[[Env | None], Relation]
@@ -71,9 +73,9 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Join:
-    """How a source is joined to those before it: kind, condition, and perhaps an equality that finds its rows.
+    """How a source is joined to those before it: kind, condition, and perhaps an equality with which its rows are found.
 
-    ``rows`` gives those of a source that depends on the ones before it.
+    ``rows`` returns the rows of a source that depends on the sources before it.
     """
 
     kind: str
@@ -91,7 +93,7 @@ class Bound:
 
 
 class Scope:
-    """The sources of a block and, outside of them, those of the outer query."""
+    """The sources of a block, with the scope of the outer query around them."""
 
     def __init__(self, sources: Sequence[Bound], outer: Scope | None) -> None:
         self.sources = sources
@@ -100,7 +102,7 @@ class Scope:
         self.merged: set[str] = set()  # columns of USING and NATURAL: one column although two sources have it
 
     def find(self, column: tree.Column) -> tuple[int, int, int, ColumnType] | None:
-        """Return (levels out, source, column, type); None when unknown."""
+        """Return (levels outwards, source, column, type); None if the column is unknown."""
         hits = [
             (number, place, candidate.type)
             for number, source in enumerate(self.sources)
@@ -116,7 +118,7 @@ class Scope:
         return None if found is None else (found[0] + 1, *found[1:])
 
     def place(self, column: tree.Column) -> tuple[int, int] | None:
-        """Return (source, column) of a column of this block; None for one of an outer query, or of none."""
+        """Return (source, column) of a column of this block; None if it belongs to an outer query or is unknown."""
         found = self.find(column)
         return (found[1], found[2]) if found is not None and found[0] == 0 else None
 
@@ -125,7 +127,7 @@ def value_column(call: tree.Call, scope: Scope) -> tree.Column:
     """Return the column that ``VALUE(alias)`` means.
 
     Raises:
-        OraError: ORA-00904, no source has that alias.
+        OraError: ORA-00904 if no source has that alias.
     """
     argument = call.arguments[0] if len(call.arguments) == 1 else None
     if isinstance(argument, tree.Column) and not argument.qualifier:
@@ -136,17 +138,19 @@ def value_column(call: tree.Call, scope: Scope) -> tree.Column:
 
 
 class Names(Protocol):
-    """What a PL/SQL block adds to the names that its expressions and queries know."""
+    """The names that a PL/SQL block adds for its expressions and queries."""
 
     def variable(self, column: tree.Column) -> tuple[Callable[[], Value], ColumnType] | None:
-        """Return what reads a variable, a field, an attribute of a cursor; None when there is none of that name."""
+        """Return a function that reads a variable, a field or an attribute of a cursor, and its type; None if the name is
+        unknown.
+        """
 
     def function(self, call: tree.Call) -> tuple[Callable[[Sequence[Value]], Value], ColumnType] | None:
-        """Return a function of the block, or what an element of a collection is read by; None for neither."""
+        """Return a function of the block, or one that reads an element of a collection, and its type; None if it is neither."""
 
 
 class ProgramScope(Scope):
-    """The outermost scope of the queries of a PL/SQL block: its variables, read when a row is asked for."""
+    """The outermost scope of the queries of a PL/SQL block: its variables, which are read anew for each row."""
 
     def __init__(self, names: Names) -> None:
         super().__init__((), None)
@@ -154,7 +158,7 @@ class ProgramScope(Scope):
         self._readers: list[Callable[[], Value]] = []
 
     def find(self, column: tree.Column) -> tuple[int, int, int, ColumnType] | None:
-        """Return (0, 0, number of the variable, type); None when unknown."""
+        """Return (0, 0, number of the variable, type); None if it is unknown."""
         found = self.names.variable(column)
         if found is None:
             return None
@@ -162,12 +166,12 @@ class ProgramScope(Scope):
         return 0, 0, len(self._readers) - 1, found[1]
 
     def env(self) -> Env:
-        """Return the row of the variables."""
+        """Return the variables as one row."""
         return Env((_Live(self._readers),), None)
 
 
 class _Live(Sequence[Value]):
-    """Values that are read when they are asked for."""
+    """Values that are read only when they are needed."""
 
     def __init__(self, readers: Sequence[Callable[[], Value]]) -> None:
         self.readers = readers

@@ -1,7 +1,7 @@
-"""One connection to an emulated instance: carries out SQL statements, whatever sends them.
+"""One connection to an emulated instance: carries out SQL statements from any program.
 
-What runs where: disk group statements want an ASM instance and SYSASM, redo log statements a database (source:
-reference asm.md sections 1 and 10). A statement either happens or raises.
+Disk group statements need an ASM instance and SYSASM, redo log statements a database (source: reference asm.md sections 1 and
+10). A statement either happens as a whole or raises an error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from exacell.emulator.work.tables import UserTable, known_as
 
 
 def is_stored_code(words: Sequence[str]) -> bool:
-    """Whether the words of a statement begin one that creates a function, a package and their like."""
+    """Return whether a statement with these first words creates a function, a package or similar code."""
     kinds = ("FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "TYPE", "LIBRARY")
     rest = [
         word.upper() for word in words[:5] if word.upper() not in ("OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE")
@@ -56,13 +56,13 @@ class Privilege(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a statement gave: rows, or a message, and perhaps a rebalance to wait for.
+    """The result of a statement: rows or a message, and perhaps a rebalance to wait for.
 
     Attributes:
-        relation: of a query, else None.
-        message: ``Diskgroup created.`` and its like, empty for a query.
+        relation: the rows of a query, else None.
+        message: a line such as ``Diskgroup created.``, empty for a query.
         wait_for: name of the disk group whose rebalance the statement waits for, empty for none.
-        rows_only: nothing but rows of users' tables has changed, which are stored as time passes.
+        rows_only: only rows of users' tables have changed, which are stored as time passes.
     """
 
     relation: Relation | None = None
@@ -90,7 +90,7 @@ class SqlSession:
             self.instance = replace(self.instance, sid=self.user.sid)
 
     def close(self, *, commit: bool = False) -> None:
-        """End the session; what is not committed is taken back unless it is to be committed."""
+        """End the session; uncommitted changes are rolled back, or committed if ``commit`` is set."""
         if self.user is not None:
             if commit:
                 self.user.commit()
@@ -101,7 +101,7 @@ class SqlSession:
         """Carry out one statement, given without its terminator.
 
         Raises:
-            OraError: it is refused.
+            OraError: Oracle refuses the statement.
         """
         if self.user is not None and (message := self._transaction(self.user, statement)):
             return Outcome(message=message, rows_only=True)
@@ -137,9 +137,9 @@ class SqlSession:
         raise OraError(ora(900))
 
     def _transaction(self, user: UserSession, statement: str) -> str:
-        """Carry out INSERT, UPDATE, DELETE, COMMIT or ROLLBACK and return the message, empty for another statement.
+        """Carry out INSERT, UPDATE, DELETE, COMMIT or ROLLBACK; return the message, or an empty text for another statement.
 
-        A statement that is repeated is compiled once, as long as its table is the same and it asks for no time.
+        A repeated statement is compiled once, as long as its table is the same and it does not use the time.
         """
         change = self._changes.get(statement)
         tables = user_tables(self.instance)
@@ -163,7 +163,7 @@ class SqlSession:
         return done.message
 
     def read_table(self, name: str) -> tuple[UserTable, ReadTable] | None:
-        """Return a user's table by the name that a query has of it, and what reading it is; None where there is none."""
+        """Return a user's table by its name in a query, with the facts for reading it; None if there is no such table."""
         owner, _, plain = name.rpartition(".")
         table = user_tables(self.instance).get(known_as(owner, plain))
         segment = None if table is None else segment_of(self.instance, table)
@@ -178,7 +178,7 @@ class SqlSession:
         return verb in ("CREATE", "ALTER", "DROP") and noun in objects
 
     def wait_seconds(self, group: str) -> float:
-        """Return the rack seconds until a group's rebalance ends; 0 when none runs or it stands still."""
+        """Return the rack seconds until a group's rebalance ends; 0 if none runs or its power is 0."""
         asm = self.instance.asm
         asm.settle()
         found = asm.groups.get(group)
@@ -186,21 +186,21 @@ class SqlSession:
         return max(0.0, ends - asm.now()) if ends is not None else 0.0
 
     def describe(self, view: str) -> Relation | None:
-        """Return a view's columns without rows, None when there is no such view."""
+        """Return a view's columns without rows; None if there is no such view."""
         relation = catalog(self.instance)(view.upper())
         return None if relation is None else Relation(relation.columns, ())
 
     def prepare(self, query: Query, program: ProgramScope) -> Prepared:
-        """Return a query of a PL/SQL block ready to run.
+        """Return a query of a PL/SQL block, ready to run.
 
         Raises:
-            OraError: it does not compile.
+            OraError: the query does not compile.
         """
         self._look()
         return prepare_query(query, catalog(self.instance), self._settings(), program)
 
     def expressions(self, program: ProgramScope) -> Expressions:
-        """Return what compiles the expressions of a PL/SQL block."""
+        """Return a compiler of the expressions of a PL/SQL block."""
         return expressions_of(catalog(self.instance), self._settings(), program)
 
     def _look(self) -> None:
@@ -245,7 +245,7 @@ class SqlSession:
         """Take a snapshot of the workload repository.
 
         Raises:
-            OraError: ORA-13516, an ASM instance has none.
+            OraError: ORA-13516 on an ASM instance, which has no repository.
         """
         if self.instance.database is None:
             raise OraError(ora(13516))
@@ -315,7 +315,7 @@ class SqlSession:
         return Outcome(message="Session altered.")
 
     def _alter_system_of_asm(self, statement: str) -> str:
-        """ALTER SYSTEM SET asm_diskstring | asm_power_limit = value, … [SCOPE = s] [SID = 's']."""
+        """Carry out ALTER SYSTEM SET asm_diskstring | asm_power_limit = value, … [SCOPE = s] [SID = 's']."""
         if self.privilege is not Privilege.SYSASM:
             raise OraError(ora(1031))
         asm = self.instance.asm
@@ -339,7 +339,7 @@ class SqlSession:
             reader.take()
         reader.done(2065)
         if name in ("asm_diskgroups", "asm_preferred_read_failure_groups"):
-            return "System altered."  # which groups are mounted at start is what is mounted; reads prefer none
+            return "System altered."  # the groups to mount at start are those that are mounted; preferred reads are not emulated
         if name not in asm.parameters:
             raise OraError(ora(2095 if name in parameters(self.instance) else 2065), at=at)
         if name == "asm_power_limit" and not (

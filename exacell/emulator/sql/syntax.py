@@ -1,6 +1,6 @@
 """Parses queries of the emulated database nodes into a tree.
 
-Grammar (what scripts against ASM use, source: reference asm.md sections 1, 6, 10 and 13)::
+Grammar (the queries of scripts for ASM, source: reference asm.md sections 1, 6, 10 and 13)::
 
     query    := [WITH name AS (query), ...] block {UNION [ALL] | MINUS | INTERSECT block}
                 [ORDER BY ...] [FETCH FIRST n ROWS ONLY]
@@ -59,7 +59,7 @@ _NO_PLAN = "Error: cannot fetch last explain plan from PLAN_TABLE"
 
 
 def _values(column: str, values: Sequence[Expression]) -> Query:
-    """Return a query with a row for each value."""
+    """Return a query with one row for each value."""
     rows = [
         Block((Item(value, column, column),), (Source("DUAL", None, "DUAL"),), None, (), None, False)
         for value in values
@@ -68,7 +68,7 @@ def _values(column: str, values: Sequence[Expression]) -> Query:
 
 
 def _renamed(query: Query, columns: Sequence[str]) -> Query:
-    """Return a query with the columns that WITH names; ``*`` keeps its own."""
+    """Return a query with the column names that WITH gives; ``*`` keeps its own names."""
     first = query.blocks[0]
     if len(columns) != len(first.items):
         return query
@@ -80,10 +80,10 @@ def _renamed(query: Query, columns: Sequence[str]) -> Query:
 
 
 def parse_query(statement: str) -> Query:
-    """Return the tree of a SELECT (or WITH) statement.
+    """Parse a SELECT (or WITH) statement and return its tree.
 
     Raises:
-        OraError: ORA-00923, ORA-00936 and their like, at the offending token.
+        OraError: ORA-00923, ORA-00936 and similar codes, at the offending token.
     """
     parser = SqlParser(statement)
     query = parser.query()
@@ -92,10 +92,10 @@ def parse_query(statement: str) -> Query:
 
 
 class SqlParser(ExpressionParser):
-    """Parses queries and expressions where its reader stands; the parser of PL/SQL blocks adds to it."""
+    """Parses queries and expressions at its reader's position; the parser of PL/SQL blocks is a subclass."""
 
     def query(self) -> Query:
-        """Return the query that comes next."""
+        """Parse the query that comes next and return it."""
         reader = self.reader
         named: list[tuple[str, Query]] = []
         if reader.accept("WITH"):
@@ -127,7 +127,7 @@ class SqlParser(ExpressionParser):
         return Query(tuple(blocks), tuple(operators), tuple(order_by), limit, offset, tuple(named), siblings, percent)
 
     def _names(self) -> list[str]:
-        """Return the names in parentheses, none where there are none."""
+        """Parse names in parentheses and return them; empty if no parenthesis comes next."""
         reader, names = self.reader, list[str]()
         if reader.accept_mark("("):
             names.append(reader.name(904))
@@ -137,7 +137,7 @@ class SqlParser(ExpressionParser):
         return names
 
     def _for_update(self) -> None:
-        """Step over what follows FOR UPDATE: rows of views are not locked."""
+        """Skip the words after FOR UPDATE: rows of views are not locked."""
         reader = self.reader
         if reader.accept("OF"):
             self.expression()
@@ -205,7 +205,7 @@ class SqlParser(ExpressionParser):
         return Hierarchy(start, connect, nocycle)
 
     def _into(self) -> None:
-        """Step over what stands between the select list and FROM; only PL/SQL has something there."""
+        """Skip the words between the select list and FROM; only PL/SQL has any there."""
 
     def _item(self) -> Item:
         reader = self.reader
@@ -231,7 +231,7 @@ class SqlParser(ExpressionParser):
         return Item(expression, alias, text)
 
     def _source_text(self, start: int, following: int) -> str:
-        """Return the text of an expression as SQL*Plus heads its column: no blanks, upper case outside quotes."""
+        """Return the text of an expression as SQL*Plus uses it for a heading: no blanks, and upper case outside quotes."""
         pieces = self.statement[start:following].split("'")
         return "'".join(piece if number % 2 else "".join(piece.split()).upper() for number, piece in enumerate(pieces))
 
@@ -272,7 +272,7 @@ class SqlParser(ExpressionParser):
                 self._choices()
         if reader.here.is_word("PIVOT", "UNPIVOT") and reader.ahead().is_mark("("):
             raise OraError(ora(439, f"{reader.here.value} is not emulated"), at=reader.here.at)
-        # A sub-query without an alias gets one that nobody can write, so that joins tell the sources apart.
+        # A sub-query without an alias gets one that no user can write, so that joins can tell the sources apart.
         alias = name or f"(query at {at})"
         if reader.here.kind is TokenKind.QUOTED or (
             reader.here.kind is TokenKind.NAME and reader.here.value not in _ENDS_SOURCE
@@ -293,7 +293,7 @@ class SqlParser(ExpressionParser):
         return Source(view, query, alias, join, on, tuple(using), at, xml)
 
     def _table_of(self) -> Query:
-        """Return TABLE(SYS.ODCINUMBERLIST(…)) and its like as a query of the values, plans as the note that there is none."""
+        """Return TABLE(SYS.ODCINUMBERLIST(…)) and similar as a query of the values, and plans as a note that there is none."""
         reader = self.reader
         at = reader.here.at
         reader.take()
@@ -309,7 +309,7 @@ class SqlParser(ExpressionParser):
         raise OraError(ora(22905), at=at)
 
     def _xml_rows(self) -> XmlRows:
-        """Return TABLE(XMLSEQUENCE(x)), or XMLTABLE(path PASSING x COLUMNS name type [PATH path], …)."""
+        """Parse TABLE(XMLSEQUENCE(x)), or XMLTABLE(path PASSING x COLUMNS name type [PATH path], …), and return it."""
         reader = self.reader
         if reader.take().value == "TABLE":
             reader.expect_mark("(", 906)

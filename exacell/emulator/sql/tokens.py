@@ -1,7 +1,7 @@
 """Splits one SQL statement of the emulated database nodes into tokens.
 
-Names are folded to upper case, quoted names and texts are kept; every token knows its offset, which becomes the place
-of SQL*Plus's ``*`` marker.
+Names become upper case, quoted names and texts stay as they are; every token has its offset, at which SQL*Plus prints its ``*``
+marker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from exacell.emulator.ora_messages import OraError, ora
 
 
 class TokenKind(StrEnum):
-    """What a token is."""
+    """The kinds of tokens."""
 
     NAME = "name"
     QUOTED = "quoted"
@@ -26,18 +26,18 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """One token; ``value`` is the folded name, the text without quotes, or the mark itself."""
+    """One token; ``value`` is the name in upper case, the text without quotes, or the mark itself."""
 
     kind: TokenKind
     value: str
     at: int
 
     def is_word(self, *words: str) -> bool:
-        """Whether this is one of the (upper-case) unquoted words."""
+        """Return whether this is one of these unquoted words (in upper case)."""
         return self.kind is TokenKind.NAME and self.value in words
 
     def is_mark(self, *marks: str) -> bool:
-        """Whether this is one of the marks."""
+        """Return whether this is one of these marks."""
         return self.kind is TokenKind.MARK and self.value in marks
 
 
@@ -49,10 +49,10 @@ _ALTERNATIVE_QUOTES = {"[": "]", "(": ")", "{": "}", "<": ">"}
 
 
 def tokenize(statement: str, *, marks: str = "") -> list[Token]:
-    """Return the tokens of ``statement``, an END token last.
+    """Return the tokens of ``statement``; the last one is an END token.
 
     Args:
-        marks: further characters that are tokens of their own; PL/SQL has ``%``.
+        marks: further characters that are separate tokens; PL/SQL has ``%``.
 
     Raises:
         OraError: ORA-00911 for a character that no token starts with, ORA-01756 or ORA-01740 for an open quote.
@@ -111,7 +111,7 @@ def _text(statement: str, at: int) -> tuple[Token, int]:
 
 
 class TokenReader:
-    """Walks over tokens with one token of lookahead; the parsers of queries and of disk group statements use it."""
+    """Reads tokens one by one with lookahead, for the parsers of queries and of disk group statements."""
 
     def __init__(self, statement: str, *, marks: str = "") -> None:
         self.tokens = tokenize(statement, marks=marks)
@@ -119,57 +119,57 @@ class TokenReader:
 
     @property
     def here(self) -> Token:
-        """The token that comes next."""
+        """Return the next token without taking it."""
         return self.tokens[self.position]
 
     def ahead(self, count: int = 1) -> Token:
-        """Return the token ``count`` places after the next one; END beyond the end."""
+        """Return the token ``count`` places after the next one; an END token beyond the end."""
         return self.tokens[min(self.position + count, len(self.tokens) - 1)]
 
     def take(self) -> Token:
-        """Return the next token and step over it; END stays."""
+        """Return the next token and move to the one after it; END is never left."""
         token = self.here
         if token.kind is not TokenKind.END:
             self.position += 1
         return token
 
     def accept(self, *words: str) -> bool:
-        """Step over ``words`` if exactly they come next, and say whether they did."""
+        """Take ``words`` if exactly they come next; return whether they did."""
         if all(self.ahead(n).is_word(word) for n, word in enumerate(words)):
             self.position += len(words)
             return True
         return False
 
     def accept_mark(self, mark: str) -> bool:
-        """Step over ``mark`` if it comes next, and say whether it did."""
+        """Take ``mark`` if it comes next; return whether it did."""
         if self.here.is_mark(mark):
             self.position += 1
             return True
         return False
 
     def expect(self, word: str, code: int) -> None:
-        """Step over ``word``.
+        """Take ``word``.
 
         Raises:
-            OraError: ``code``, something else comes next.
+            OraError: ``code`` if something else comes next.
         """
         if not self.accept(word):
             raise self.error(code)
 
     def expect_mark(self, mark: str, code: int) -> None:
-        """Step over ``mark``.
+        """Take ``mark``.
 
         Raises:
-            OraError: ``code``, something else comes next.
+            OraError: ``code`` if something else comes next.
         """
         if not self.accept_mark(mark):
             raise self.error(code)
 
     def name(self, code: int) -> str:
-        """Return the next token, which must be a name, and step over it.
+        """Take the next token, which must be a name, and return it.
 
         Raises:
-            OraError: ``code``, it is no name; ORA-00972, it is longer than 128 characters.
+            OraError: ``code`` if it is not a name; ORA-00972 if it is longer than 128 characters.
         """
         if self.here.kind not in (TokenKind.NAME, TokenKind.QUOTED):
             raise self.error(code)
@@ -178,30 +178,30 @@ class TokenReader:
         return self.take().value
 
     def text(self, code: int) -> str:
-        """Return the next token, which must be a quoted text, and step over it.
+        """Take the next token, which must be a quoted text, and return the text.
 
         Raises:
-            OraError: ``code``, it is no text.
+            OraError: ``code`` if it is not a text.
         """
         if self.here.kind is not TokenKind.TEXT:
             raise self.error(code)
         return self.take().value
 
     def whole(self, code: int) -> int:
-        """Return the next token, which must be a whole number, and step over it.
+        """Take the next token, which must be a whole number, and return the number.
 
         Raises:
-            OraError: ``code``, it is none.
+            OraError: ``code`` if it is not a whole number.
         """
         if self.here.kind is not TokenKind.NUMBER or not re.fullmatch(r"[0-9]{1,18}", self.here.value):
             raise self.error(code)
         return int(self.take().value)
 
     def done(self, code: int = 933) -> None:
-        """Demand the end of the statement.
+        """Raise OraError if the statement does not end here.
 
         Raises:
-            OraError: ``code``, something is left.
+            OraError: ``code`` if something follows.
         """
         if self.here.kind is not TokenKind.END:
             raise self.error(code)

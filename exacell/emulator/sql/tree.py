@@ -15,7 +15,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Column:
-    """``[qualifier.]name``; ``at`` is its offset in the statement and no part of its identity.
+    """``[qualifier.]name``; ``at`` is its offset in the statement and does not count for equality.
 
     ``optional`` is set by ``(+)``: the column's source may have no matching row.
     """
@@ -99,7 +99,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Call:
-    """A function call; ``star`` for ``count(*)``, ``keep`` for the order of KEEP (DENSE_RANK FIRST|LAST ORDER BY …)."""
+    """A function call; ``star`` for ``count(*)``, ``keep`` is the order of KEEP (DENSE_RANK FIRST|LAST ORDER BY …)."""
 
     name: str
     arguments: tuple[Expression, ...]
@@ -112,7 +112,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Cast:
-    """``CAST(x AS type)``: the type's name, and the width that it gives, 0 for none."""
+    """``CAST(x AS type)``: the type's name and its width, 0 if none is given."""
 
     operand: Expression
     type: str
@@ -121,14 +121,14 @@ class Cast:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A sub-query that gives one value."""
+    """A sub-query that returns one value."""
 
     query: Query
 
 
 @dataclass(frozen=True)
 class RowValue:
-    """``(a, b)``: what IN compares part by part."""
+    """``(a, b)``, which IN compares part by part."""
 
     parts: tuple[Expression, ...]
 
@@ -184,8 +184,8 @@ class XmlRows:
     """``TABLE(XMLSEQUENCE(x))`` or ``XMLTABLE(path PASSING x COLUMNS …)``: rows made of an XML text.
 
     Attributes:
-        path: of the rows; empty for XMLSEQUENCE, whose text is the nodes themselves.
-        columns: name, type, width and path of each.
+        path: the path of the rows; empty for XMLSEQUENCE, whose text consists of the nodes.
+        columns: name, type, width and path of each column.
     """
 
     document: Expression
@@ -195,7 +195,7 @@ class XmlRows:
 
 @dataclass(frozen=True)
 class Source:
-    """A view or a sub-query in FROM, or rows of an XML text, and how it is joined to what stands left of it."""
+    """A view, a sub-query or rows of an XML text in FROM, and how it is joined to the sources before it."""
 
     view: str
     query: Query | None
@@ -218,7 +218,7 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class Block:
-    """One SELECT; ``grouping_sets`` are the keys that ROLLUP and its like group by in turn, of those in ``group_by``."""
+    """One SELECT; ``grouping_sets`` are the sets of keys, out of ``group_by``, by which ROLLUP and similar clauses group."""
 
     items: tuple[Item, ...]
     sources: tuple[Source, ...]
@@ -232,7 +232,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Order:
-    """One ORDER BY term; ``nulls_first`` None takes Oracle's default (last when ascending)."""
+    """One ORDER BY term; ``nulls_first`` None means Oracle's default (last when ascending)."""
 
     expression: Expression
     descending: bool

@@ -15,10 +15,10 @@ _DATES = ("DATE", "TIMESTAMP")
 
 
 def cast_type(name: str, width: int) -> ColumnType:
-    """Return what a type is by its name.
+    """Return the type of this name.
 
     Raises:
-        OraError: ORA-00902, there is none of that name.
+        OraError: ORA-00902 if there is no type of that name.
     """
     if name in _TEXTS:
         return char(width or (1 if name in ("CHAR", "NCHAR") else 4000))
@@ -30,10 +30,10 @@ def cast_type(name: str, width: int) -> ColumnType:
 
 
 def cast_value(value: Value, kind: ColumnType, date_format: str) -> Value:
-    """Return a value as one of a type; a text is cut at its width.
+    """Return a value converted to a type; a text is cut at the type's width.
 
     Raises:
-        OraError: ORA-01722 and its like, it is none.
+        OraError: ORA-01722 and similar codes if it can't be converted.
     """
     if value is None:
         return None

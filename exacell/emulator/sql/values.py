@@ -18,15 +18,15 @@ Value = None | str | int | Decimal | datetime
 DEFAULT_DATE_FORMAT = "DD-MON-RR"
 MAXIMUM_CHAR = 4000
 NUMBER_EXPONENT = 126
-"""Powers of ten from which on a number does not fit into NUMBER."""
+"""A number with this power of ten or a higher one does not fit into NUMBER."""
 NUMBER_CHARS = 40
 """Characters that a number takes when it becomes text without a format."""
 EXACT_DIGITS = 2 * (NUMBER_EXPONENT + 2 * NUMBER_CHARS)
-"""With so many digits any number is rounded, and divided by any other with a remainder, exactly."""
+"""With this many digits, any number is rounded exactly, and divided by any other with an exact remainder."""
 
 
 class Kind(StrEnum):
-    """The family that a column or an expression belongs to."""
+    """The family of a column's or an expression's type."""
 
     CHAR = "char"
     NUMBER = "number"
@@ -43,7 +43,7 @@ class ColumnType:
 
     @property
     def as_text(self) -> int:
-        """Characters needed once the value is text."""
+        """Return the number of characters of the value as text."""
         if self.kind is Kind.CHAR:
             return self.width
         return NUMBER_CHARS if self.kind is Kind.NUMBER else 19
@@ -52,13 +52,13 @@ class ColumnType:
 NUMBER = ColumnType(Kind.NUMBER)
 DATE = ColumnType(Kind.DATE)
 TIMESTAMP = ColumnType(Kind.DATE, 6)
-"""A date with fractions of seconds, which are 0 here: only how it is printed tells it from DATE."""
+"""A date with fractions of seconds, which are always 0 here: it differs from DATE only when printed."""
 ZONED = ColumnType(Kind.DATE, 7)
 """TIMESTAMP WITH TIME ZONE."""
 INTERVAL = ColumnType(Kind.NUMBER, 9)
-"""What is between two timestamps: days, as between two dates; only how it is printed tells it from NUMBER."""
+"""The difference of two timestamps in days, as between two dates: it differs from NUMBER only when printed."""
 BOOLEAN = ColumnType(Kind.BOOLEAN)
-"""Of PL/SQL only: no column has it."""
+"""A boolean of PL/SQL: no column has this type."""
 
 
 def char(width: int) -> ColumnType:
@@ -67,10 +67,10 @@ def char(width: int) -> ColumnType:
 
 
 def checked_text(text: str) -> str | None:
-    """Return a text as a value, None for the empty one.
+    """Return a text as a value; None for the empty text.
 
     Raises:
-        OraError: ORA-01489, it is longer than 4000 characters.
+        OraError: ORA-01489 if it is longer than 4000 characters.
     """
     if len(text) > MAXIMUM_CHAR:
         raise OraError(ora(1489))
@@ -78,7 +78,7 @@ def checked_text(text: str) -> str | None:
 
 
 def from_epoch(seconds: float) -> datetime:
-    """Return the DATE of an epoch time; the emulated hosts live in UTC."""
+    """Return the DATE of an epoch time; the emulated hosts are in UTC."""
     return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None)
 
 
@@ -97,7 +97,7 @@ def number_text(value: int | Decimal, point: str = ".") -> str:
 
 
 def to_number(value: Value) -> int | Decimal | None:
-    """Return the number that a value is or spells.
+    """Return the number that a value is, or that its text means.
 
     Raises:
         OraError: ORA-01722 or ORA-01426.
@@ -116,10 +116,10 @@ def to_number(value: Value) -> int | Decimal | None:
 
 
 def number_of(number: Decimal) -> int | Decimal:
-    """Return a number as NUMBER holds it: an int when it is whole, 0 when it is too small to be told from it.
+    """Return a number as NUMBER stores it: an int if it is whole, 0 if it is too small for NUMBER.
 
     Raises:
-        OraError: ORA-01426, it is 1E126 or more.
+        OraError: ORA-01426 if it is 1E126 or more.
     """
     if number and number.adjusted() >= NUMBER_EXPONENT:
         raise OraError(ora(1426))
@@ -129,7 +129,7 @@ def number_of(number: Decimal) -> int | Decimal:
 
 
 def to_text(value: Value, date_format: str = DEFAULT_DATE_FORMAT) -> str | None:
-    """Return a value as text, None for NULL."""
+    """Return a value as text; None for NULL."""
     if value is None or value == "":
         return None
     if isinstance(value, str):

@@ -1,7 +1,7 @@
-"""The V$ views of the emulated ASM instances and databases: which columns they have, and how they are found.
+"""The V$ views of the emulated ASM instances and databases: their columns and the functions that make their rows.
 
-Columns, their order and the releases that have them are data (``data/sql_views.tsv``); declared widths are those of Oracle's
-own views, because SQL*Plus lays out its columns by them.
+Columns, their order and the releases that have them are data (``data/sql_views.tsv``); declared widths are those of Oracle's own
+views, because SQL*Plus uses them as column widths.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class View:
     """One view.
 
     Attributes:
-        columns: name, type, release that has it first; in order.
-        rows: gives a mapping a row; of the columns that it leaves out numbers are 0 and others NULL.
+        columns: name, type and first release of each, in order.
+        rows: returns a mapping for each row; missing numbers are 0, other missing columns are NULL.
         where: ``asm``, ``db`` or ``both``: the kind of instance that has rows in it.
     """
 
@@ -52,7 +52,7 @@ class View:
 
 
 def catalog(instance: Instance) -> Callable[[str], Relation | None]:
-    """Return what gives the content of a view by its upper-case name, behind its owner where one was given, on ``instance``."""
+    """Return a function that returns the content of a view on ``instance``, by upper-case name with or without its owner."""
 
     def find(named: str) -> Relation | None:
         owner, _, name = named.rpartition(".")
@@ -71,7 +71,7 @@ def catalog(instance: Instance) -> Callable[[str], Relation | None]:
 
 
 def _user_table(instance: Instance, name: str) -> Relation | None:
-    """Return a table that a user has made; None where there is none of that name."""
+    """Return a user's table; None if there is none of that name."""
     table = user_tables(instance).get(name)
     if table is None:
         return None
@@ -79,7 +79,7 @@ def _user_table(instance: Instance, name: str) -> Relation | None:
 
 
 def user_tables(instance: Instance) -> dict[str, UserTable]:
-    """Return the tables that users have made on a database, by name, to change; an ASM instance has none."""
+    """Return the users' tables of a database by name, as a dict that may be changed; empty for an ASM instance."""
     if instance.database is None:
         return {}
     work = instance.asm.rack.work
@@ -114,7 +114,7 @@ def views() -> Mapping[str, View]:
 
 
 def _columns(text: str) -> tuple[tuple[str, ColumnType, Version], ...]:
-    """Return columns from ``NAME`` (number), ``NAME:30`` (text), ``NAME:date``; ``@12.2``: since that release."""
+    """Return columns from the forms ``NAME`` (number), ``NAME:30`` (text), ``NAME:date``; ``@12.2`` means since that release."""
     columns: list[tuple[str, ColumnType, Version]] = []
     for word in text.split():
         spec, _, since = word.partition("@")
@@ -219,13 +219,14 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "DBA_HIST_WR_CONTROL": awr_rows.control,
     }
 )
-"""What finds the rows of each view; the others have none, because nothing like them happens in an emulated database."""
+"""The functions that make the rows of each view; views that are not here are empty, because the emulator has nothing like them.
+"""
 
 _SCOPED = (
     "CONSTRAINTS", "DB_LINKS", "INDEXES", "IND_PARTITIONS", "JOBS", "LOBS", "MVIEWS", "OBJECTS", "SCHEDULER_JOBS",
     "SEGMENTS", "SYNONYMS", "TABLES", "TAB_PARTITIONS", "TRIGGERS",
 )  # fmt: skip
-"""Views of the dictionary that exist for all that one may see, and for what is one's own, too."""
+"""Views of the dictionary that also exist with the prefixes for all visible objects and for the user's own."""
 
 _SYNONYMS = {
     **{f"{g}V${name}": f"{g}V$PARAMETER" for name in ("SYSTEM_PARAMETER", "PARAMETER2") for g in ("", "G")},

@@ -1,4 +1,4 @@
-"""Looks into parsed expressions: their parts, their columns, whether they hold group functions, outer-join marks."""
+"""Reads parsed expressions: their parts, their columns, group functions in them, and outer-join marks."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from exacell.emulator.sql import tree
 from exacell.emulator.sql.functions import GROUP_FUNCTIONS
 
 PERCENTILES = ("PERCENTILE_CONT", "PERCENTILE_DISC")
-"""Group functions of a fraction, WITHIN GROUP (ORDER BY …)."""
+"""Group functions with a fraction, WITHIN GROUP (ORDER BY …)."""
 
 
 def without_marks(block: tree.Block) -> tuple[list[tree.Source], tree.Expression | None]:
-    """Turn conditions with ``(+)`` into left joins of the sources that they mark, which move to the end."""
+    """Turn conditions with ``(+)`` into left joins of the marked sources, which move to the end; return sources and condition."""
     optional: dict[str, list[tree.Expression]] = {}
     kept: list[tree.Expression] = []
     for part in conjuncts(block.where):
@@ -24,7 +24,7 @@ def without_marks(block: tree.Block) -> tuple[list[tree.Source], tree.Expression
             kept.append(part)
     sources = [source for source in block.sources if source.alias not in optional]
     waiting = [source for source in block.sources if source.alias in optional]
-    while waiting:  # a source that is optional to another optional one comes behind it
+    while waiting:  # a source that is optional to another optional one comes after it
         open_names = {source.alias for source in waiting}
 
         def ready(source: tree.Source, names: set[str] = open_names) -> bool:
@@ -38,7 +38,7 @@ def without_marks(block: tree.Block) -> tuple[list[tree.Source], tree.Expression
 
 
 def conjuncts(expression: tree.Expression | None) -> list[tree.Expression]:
-    """Return what AND joins."""
+    """Return the conditions that AND joins."""
     if expression is None:
         return []
     if isinstance(expression, tree.Binary) and expression.operator == "AND":
@@ -47,7 +47,7 @@ def conjuncts(expression: tree.Expression | None) -> list[tree.Expression]:
 
 
 def all_of(parts: Sequence[tree.Expression]) -> tree.Expression | None:
-    """Join with AND; None for nothing."""
+    """Return the conditions joined with AND; None if there are none."""
     result: tree.Expression | None = None
     for part in parts:
         result = part if result is None else tree.Binary("AND", result, part)
@@ -55,7 +55,7 @@ def all_of(parts: Sequence[tree.Expression]) -> tree.Expression | None:
 
 
 def children(expression: tree.Expression) -> tuple[tree.Expression, ...]:
-    """Return the direct parts of an expression; those of sub-queries are not among them."""
+    """Return the direct parts of an expression, without those of sub-queries."""
     match expression:
         case tree.Unary(_, operand) | tree.IsNull(operand, _) | tree.Cast(operand, _, _):
             return (operand,)
@@ -87,7 +87,7 @@ def columns_of(expression: tree.Expression) -> list[tree.Column]:
 
 
 def place_of(expression: tree.Expression) -> int:
-    """Return the first known offset in an expression, 0 when there is none."""
+    """Return the first known offset in an expression; 0 if there is none."""
     if isinstance(expression, tree.Column | tree.Call | tree.Star):
         return expression.at
     places = [place for child in children(expression) if (place := place_of(child))]
@@ -95,14 +95,14 @@ def place_of(expression: tree.Expression) -> int:
 
 
 def is_group_function(expression: tree.Expression) -> bool:
-    """Whether the expression is itself a call of a group function."""
+    """Return whether the expression itself is a call of a group function."""
     return isinstance(expression, tree.Call) and (
         expression.name in GROUP_FUNCTIONS or expression.name in ("LISTAGG", "GROUPING", "GROUPING_ID", *PERCENTILES)
     )
 
 
 def has_query(expression: tree.Expression) -> bool:
-    """Whether a sub-query stands anywhere in it."""
+    """Return whether the expression contains a sub-query."""
     if isinstance(expression, tree.Scalar | tree.Exists):
         return True
     if isinstance(expression, tree.InList | tree.Quantified) and isinstance(expression.choices, tree.Query):
@@ -111,5 +111,5 @@ def has_query(expression: tree.Expression) -> bool:
 
 
 def has_group_function(expression: tree.Expression) -> bool:
-    """Whether a group function stands anywhere in it."""
+    """Return whether the expression contains a group function."""
     return is_group_function(expression) or any(has_group_function(child) for child in children(expression))

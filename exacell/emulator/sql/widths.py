@@ -1,4 +1,4 @@
-"""How wide the texts of functions are at most where their arguments are constants: SQL*Plus lays its columns out by that.
+"""The widths of function results with constant arguments, which SQL*Plus uses as column widths.
 
 Source: widths of columns in published sessions: TO_CHAR(d, 'YYYY-MM-DD') is 10 wide, RPAD(x, 20) and SUBSTR(x, 1, 20) are 20.
 """
@@ -19,7 +19,7 @@ _WIDEST_DATE = datetime(2000, 9, 27, 12, 30)
 
 
 def constant_width(call: tree.Call, kinds: Sequence[ColumnType]) -> ColumnType | None:
-    """Return the type of a call whose width a constant decides; None where none does."""
+    """Return the type of a call if a constant decides its width; None otherwise."""
     constants = [part.value if isinstance(part, tree.Literal) else None for part in call.arguments]
     if call.name == "TO_CHAR" and len(constants) > 1 and isinstance(constants[1], str):
         return _masked(constants[1], kinds[0])
@@ -42,6 +42,6 @@ def _masked(mask: str, kind: ColumnType) -> ColumnType | None:
             upper = mask.upper()
             plain = mask if not upper.startswith("FM") else mask[2:]
             return char(len(format_date(_WIDEST_DATE, plain)))
-    except OraError:  # found again, and told, when the value is made
+    except OraError:  # found again, and reported, when the value is computed
         return None
     return None

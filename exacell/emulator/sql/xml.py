@@ -1,4 +1,4 @@
-"""What the emulated SQL does with XML: EXTRACT, EXTRACTVALUE, XMLSEQUENCE and XMLTABLE over texts.
+"""The XML functions of the emulated SQL: EXTRACT, EXTRACTVALUE, XMLSEQUENCE and XMLTABLE over texts.
 
 A path is steps with slashes, ``//``, ``@name``, ``text()`` and the predicates that ElementTree knows. Source: Oracle
 Database SQL Language Reference, EXTRACT (XML), EXTRACTVALUE, XMLSEQUENCE, XMLTABLE.
@@ -22,10 +22,10 @@ def _parsed(text: str) -> ElementTree.Element:
 
 
 def nodes(text: str, path: str) -> list[ElementTree.Element | str]:
-    """Return what a path finds: elements, or texts for ``text()`` and ``@name``.
+    """Return the nodes that a path finds: elements, or texts for ``text()`` and ``@name``.
 
     Raises:
-        OraError: ORA-31011, the text is no XML; ORA-31013, the path is none.
+        OraError: ORA-31011 if the text is not XML; ORA-31013 if the path is wrong.
     """
     plain = re.sub(r"\s*/\s*", "/", path.strip())
     plain = f"./{plain}" if plain.startswith("@") or plain == "text()" else plain
@@ -58,7 +58,7 @@ def _elements(root: ElementTree.Element, path: str) -> list[ElementTree.Element]
 
 
 def extracted(text: str, path: str) -> str | None:
-    """Return what EXTRACT gives: the nodes one behind the other."""
+    """Return the result of EXTRACT: the nodes one after the other; None if there are none."""
     return "".join(_text_of(node) for node in nodes(text, path)) or None
 
 
@@ -72,10 +72,10 @@ def _text_of(node: ElementTree.Element | str) -> str:
 
 
 def one_value(text: str, path: str) -> str | None:
-    """Return what EXTRACTVALUE gives.
+    """Return the result of EXTRACTVALUE.
 
     Raises:
-        OraError: ORA-19025, there are several nodes; ORA-19026, the node holds others.
+        OraError: ORA-19025 if there are several nodes; ORA-19026 if the node contains others.
     """
     found = nodes(text, path)
     if len(found) > 1:
@@ -91,12 +91,12 @@ def one_value(text: str, path: str) -> str | None:
 
 
 def sequence(text: str) -> list[str]:
-    """Return the nodes that stand one behind the other in a text, each as a text."""
+    """Return the nodes that follow one another in a text, each as a text."""
     return [_text_of(node) for node in _parsed(f"<all>{text}</all>")]
 
 
 def table(text: str, path: str, columns: tuple[tuple[str, str], ...]) -> list[tuple[str | None, ...]]:
-    """Return the rows of XMLTABLE: for each node that ``path`` finds the values at the columns' paths."""
+    """Return the rows of XMLTABLE: for each node at ``path``, the values at the columns' paths."""
     rows: list[tuple[str | None, ...]] = []
     for node in nodes(text, path):
         if isinstance(node, str):

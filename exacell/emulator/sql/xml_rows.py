@@ -1,4 +1,4 @@
-"""Sources of queries whose rows are made of an XML text of the rows before them: XMLSEQUENCE and XMLTABLE."""
+"""Sources of queries with rows made from an XML text in the rows before them: XMLSEQUENCE and XMLTABLE."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def xml_columns(source: tree.XmlRows) -> tuple[ResultColumn, ...]:
     """Return the columns of such a source.
 
     Raises:
-        OraError: ORA-00902, a column has no known type.
+        OraError: ORA-00902 if a column's type is unknown.
     """
     if not source.columns:
         return (ResultColumn(COLUMN_VALUE, char(4000)),)
@@ -24,7 +24,7 @@ def xml_columns(source: tree.XmlRows) -> tuple[ResultColumn, ...]:
 
 
 def xml_rows(source: tree.XmlRows, expressions: Expressions, scope: Scope) -> Callable[[Env], Sequence[Row]]:
-    """Return what makes the rows of such a source."""
+    """Return a function that makes the rows of such a source."""
     document, _ = expressions.value(source.document, scope)
     columns = tuple((name, path) for name, _, _, path in source.columns)
     types = [cast_type(kind, width) for _, kind, width, _ in source.columns]

@@ -1,1 +1,1 @@
-"""The emulated SQL*Plus: its commands, settings, reports and what it asks."""
+"""The emulated SQL*Plus: its commands, settings, reports and questions."""

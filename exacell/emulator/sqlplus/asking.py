@@ -1,4 +1,4 @@
-"""ACCEPT and DEFINE of SQL*Plus: substitution variables that the user gives, and those that are there from the start.
+"""ACCEPT and DEFINE of SQL*Plus: substitution variables that the user sets, and predefined ones.
 
 Source: Oracle SQL*Plus User's Guide, ACCEPT, DEFINE, "Predefined Variables".
 """
@@ -16,7 +16,7 @@ _KINDS = ("NUMBER", "CHAR", "DATE", "BINARY_FLOAT", "BINARY_DOUBLE")
 
 
 def prompt_of(state: SqlPlusState) -> str:
-    """Return the prompt: names of predefined variables stand for their values, a single quote is left away."""
+    """Return the prompt, with names of predefined variables replaced by their values and without single quotes."""
     text = state.settings.sqlprompt
     if "_" in text:
         for name, value in state.predefined().items():
@@ -26,7 +26,7 @@ def prompt_of(state: SqlPlusState) -> str:
 
 
 def define(state: SqlPlusState, text: str) -> Step:
-    """DEFINE [name [= value]]."""
+    """Carry out DEFINE [name [= value]]."""
     name, equal, value = rest_of(text).partition("=")
     name = name.strip().upper()
     if equal:
@@ -48,7 +48,7 @@ def define(state: SqlPlusState, text: str) -> Step:
 
 
 def accept(state: SqlPlusState, text: str) -> Step:
-    """ACCEPT name [NUMBER|CHAR|DATE] [FORMAT f] [DEFAULT d] [PROMPT text | NOPROMPT] [HIDE]."""
+    """Carry out ACCEPT name [NUMBER|CHAR|DATE] [FORMAT f] [DEFAULT d] [PROMPT text | NOPROMPT] [HIDE]."""
     words = split_words(rest_of(text))
     if not words:
         yield Out(sp2(3, text[:10]) + "\n")
@@ -80,7 +80,7 @@ def accept(state: SqlPlusState, text: str) -> Step:
 
 
 def _wrong(value: str, kind: str, date_format: str) -> str:
-    """Return the complaint about an answer of the wrong kind, nothing for a right one."""
+    """Return the message for an answer of the wrong kind; empty for a right one."""
     try:
         if kind == "DATE":
             parse_date(value, date_format)

@@ -20,7 +20,7 @@ _LEAVE = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|:=|:([A-Za-z]
 
 
 class UndeclaredError(Exception):
-    """A statement names a bind variable that VARIABLE has not declared."""
+    """A statement uses a bind variable that VARIABLE has not declared."""
 
 
 @dataclass
@@ -31,7 +31,7 @@ class Binds:
     values: dict[str, Value] = field(default_factory=dict)
 
     def declare(self, text: str) -> bool:
-        """Declare ``name type [= value]`` and return whether that could be read."""
+        """Declare ``name type [= value]``; return False if the text has another form."""
         match = re.fullmatch(rf"([A-Za-z]\w*)\s+{_TYPE.pattern}\s*(?:=\s*(.*))?", text, re.IGNORECASE | re.DOTALL)
         if match is None:
             return False
@@ -45,7 +45,7 @@ class Binds:
         return True
 
     def listed(self) -> str:
-        """Return what VARIABLE without a name prints."""
+        """Return the output of VARIABLE without a name."""
         kinds = {
             name: f"datatype   {'NUMBER' if kind is NUMBER else f'VARCHAR2({kind.width})'}"
             for name, kind in self.types.items()
@@ -53,10 +53,10 @@ class Binds:
         return "".join(f"variable   {name.lower()}\n{kind}\n\n" for name, kind in kinds.items())
 
     def relation(self, name: str) -> Relation:
-        """Return the rows that PRINT shows of a variable.
+        """Return the rows that PRINT shows for a variable.
 
         Raises:
-            UndeclaredError: there is none of that name.
+            UndeclaredError: there is no variable of that name.
         """
         upper = name.lstrip(":").upper()
         if upper not in self.types:
@@ -64,7 +64,7 @@ class Binds:
         return Relation((ResultColumn(upper, self.types[upper]),), ((self.values[upper],),))
 
     def fill(self, statement: str) -> str:
-        """Return a statement with literals in the place of ``:name``.
+        """Return a statement with each ``:name`` replaced by a literal.
 
         Raises:
             UndeclaredError: a name is not declared.
@@ -84,11 +84,11 @@ class Binds:
         return _LEAVE.sub(literal, statement)
 
     def assign(self, name: str, value: Value, date_format: str) -> None:
-        """Give a declared variable a value.
+        """Set a declared variable to a value.
 
         Raises:
-            UndeclaredError: it is not declared.
-            OraError: ORA-06502, the value does not go into its type.
+            UndeclaredError: the variable is not declared.
+            OraError: ORA-06502 if the value does not fit its type.
         """
         if name not in self.types:
             raise UndeclaredError(name)

@@ -1,4 +1,4 @@
-"""COLUMN of SQL*Plus: how one column of a report looks.
+"""COLUMN of SQL*Plus: the layout of one column of a report.
 
 Source: Oracle SQL*Plus User's Guide, COLUMN.
 """
@@ -21,18 +21,18 @@ _VALUED = ("ALIAS", "ENTMAP", "FORMAT", "HEADING", "JUSTIFY", "LIKE", "NEW_VALUE
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnFormat:
-    """What COLUMN says of one column; None and empty texts leave SQL*Plus's own choice.
+    """The settings of COLUMN for one column; None and empty texts mean SQL*Plus's default.
 
     Attributes:
         format: ``A30`` or a number picture.
         hidden: NOPRINT.
-        new_value: the substitution variable that takes the last value, also when it is an old one for titles.
+        new_value: the substitution variable that gets the last value, from NEW_VALUE or from OLD_VALUE for titles.
         wrapping: WRAPPED, WORD_WRAPPED or TRUNCATED.
         justify: LEFT, CENTER or RIGHT, for the heading.
-        null: what stands for NULL.
+        null: the text for NULL.
         before: the column begins a line.
         after: the next column begins a line.
-        on: False while COLUMN … OFF holds.
+        on: False after COLUMN … OFF.
     """
 
     format: str | None = None
@@ -48,14 +48,14 @@ class ColumnFormat:
 
 
 def is_picture(picture: str) -> bool:
-    """Whether COLUMN … FORMAT takes it: ``A1`` to ``A32767``, or a number format model."""
+    """Return whether COLUMN … FORMAT accepts it: ``A1`` to ``A32767``, or a number format model."""
     if match := re.fullmatch(r"[Aa]([0-9]{1,5})", picture):
         return 1 <= int(match[1]) <= 32767
     return picture.upper() == "DATE" or is_number_mask(picture)
 
 
 def column_option(word: str) -> str:
-    """Return the full name of an option of COLUMN, which may be abbreviated; an empty text when there is none."""
+    """Return the full name of an option of COLUMN, which may be abbreviated; empty if there is no such option."""
     upper = "WORD_WRAPPED" if word.upper() == "WORD_WRAP" else word.upper()
     for spelled in _OPTIONS.split():
         least, full = spelled.partition("[")[0], spelled.replace("[", "").replace("]", "")
@@ -65,11 +65,11 @@ def column_option(word: str) -> str:
 
 
 def change_column(columns: dict[str, ColumnFormat], words: list[str]) -> str:
-    """Carry out ``COLUMN [name [options]]`` and return what it prints.
+    """Carry out ``COLUMN [name [options]]`` and return its output.
 
     Args:
         columns: by upper-case name; changed only when all options are right.
-        words: what follows COLUMN, without the quotes; used up.
+        words: the words after COLUMN, without quotes; they are removed from the list.
     """
     if not words:
         return "".join(_listed(name, chosen) for name, chosen in columns.items())

@@ -1,6 +1,6 @@
 """SQL*Plus's own commands, one function each, and the table that finds them by their abbreviations.
 
-A command gets the line without its semicolon and gives an exit status when the program is to end, else None.
+A command gets the line without its semicolon; it returns an exit status if the program must end, else None.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Command = Callable[[SqlPlusState, str], Step]
 
 
 _MAX_SCRIPTS = 20
-"""How deep scripts may start scripts. Source: SQL*Plus User's Guide, SP2-0309."""
+"""How deeply scripts may call scripts. Source: SQL*Plus User's Guide, SP2-0309."""
 
 
 def find_command(text: str) -> Command | None:
-    """Return the command that a line begins with; None when there is none."""
+    """Return the command with which a line begins; None if there is none."""
     word = first_word(text)
     if text.startswith("@"):
         return run_script
@@ -38,19 +38,19 @@ def find_command(text: str) -> Command | None:
 
 
 def _nothing(state: SqlPlusState, _: str) -> Step:
-    """Do nothing: such a command changes only what a report looks like, or waits for a person."""
+    """Do nothing: such a command changes only the look of a report, or waits for a person."""
     yield from ()
     return None
 
 
 def numbered(text: str) -> str:
-    """Return the lines of the buffer with their numbers; an asterisk marks the current one, the last."""
+    """Return the lines of the buffer with their numbers; an asterisk marks the current line, which is the last one."""
     lines = text.split("\n")
     return "".join(f"{n:3d}{'*' if n == len(lines) else ' '} {row}\n" for n, row in enumerate(lines, 1))
 
 
 def _list_buffer(state: SqlPlusState, _: str) -> Step:
-    """LIST: the lines of the buffer."""
+    """Carry out LIST: print the lines of the buffer."""
     yield Out(numbered(state.buffer) if state.buffer else sp2(26) + "\n")
     return None
 
@@ -89,7 +89,7 @@ def _whenever(state: SqlPlusState, text: str) -> Step:
 
 
 def run_script(state: SqlPlusState, text: str) -> Step:
-    """Run a script: its lines are read before what comes next; words behind its name are &1, &2, …"""
+    """Run a script: its lines are read before further input; the words after its name are &1, &2, …"""
     words = split_words(text.lstrip("@") if text.startswith("@") else rest_of(text))
     name = words[0] if words else ""
     name = name if "." in name.rpartition("/")[2] else f"{name}.{state.settings.suffix}"
@@ -158,7 +158,7 @@ def _undefine(state: SqlPlusState, text: str) -> Step:
 
 
 def _archive(state: SqlPlusState, text: str) -> Step:
-    """ARCHIVE LOG LIST."""
+    """Carry out ARCHIVE LOG LIST."""
     if rest_of(text).upper().split() != ["LOG", "LIST"]:
         yield Out(sp2(718) + "\n")
         return None
@@ -181,7 +181,7 @@ def _archive(state: SqlPlusState, text: str) -> Step:
 
 
 def _startup(state: SqlPlusState, _: str) -> Step:
-    """STARTUP: instances run as long as their node does."""
+    """Carry out STARTUP: instances run as long as their node does."""
     if state.session is None and not state.idle:
         yield Out(sp2(640) + "\n")
     else:
@@ -190,7 +190,7 @@ def _startup(state: SqlPlusState, _: str) -> Step:
 
 
 def _shutdown(state: SqlPlusState, _: str) -> Step:
-    """SHUTDOWN: refused, on ASM with the code that it has while databases are its clients."""
+    """Refuse SHUTDOWN; on ASM with its own code while databases are its clients."""
     if state.session is None:
         yield Out(sp2(640) + "\n")
     else:
@@ -199,7 +199,7 @@ def _shutdown(state: SqlPlusState, _: str) -> Step:
 
 
 def _help(_: SqlPlusState, text: str) -> Step:
-    """HELP: the names of the commands, or that one is there."""
+    """Carry out HELP: print the names of the commands, or that the named command exists."""
     wanted = rest_of(text).upper()
     names = [name for name, _least, _run in _COMMANDS if name.startswith(wanted)]
     if not names:
@@ -313,7 +313,7 @@ _COMMANDS: tuple[tuple[str, int, Command], ...] = (
     ("STARTUP", 7, _startup),
     ("START", 3, run_script),
     ("TIMING", 4, _nothing),
-    ("TTITLE", 3, _nothing),  # asm_disk.sql sets one
+    ("TTITLE", 3, _nothing),  # asm_disk.sql uses one
     ("UNDEFINE", 5, _undefine),
     ("VARIABLE", 3, _variable),
     ("WHENEVER", 8, _whenever),

@@ -30,11 +30,11 @@ _PLAIN = ColumnFormat()
 
 @dataclass(frozen=True)
 class _Laid:
-    """One column of a report: its heading, width, whether it is set right, and where it stands in a row.
+    """One column of a report: its heading, its width, whether it is right-aligned, and its place in a row.
 
     Attributes:
-        mask: of dates, how they are printed.
-        chosen: what COLUMN says of it.
+        mask: the format of dates.
+        chosen: its settings of COLUMN.
     """
 
     place: int
@@ -53,7 +53,7 @@ def render(
     date_format: str,
     report: Report | None = None,
 ) -> str:
-    """Return a query's rows as text, without the line that counts them; nothing when there are no rows.
+    """Return a query's rows as text, without the line with their count; empty if there are no rows.
 
     Args:
         columns: COLUMN settings by upper-case column name.
@@ -79,7 +79,7 @@ def render(
 
 
 def feedback(count: int, settings: Settings) -> str:
-    """Return what follows the rows: the count, a blank line, or nothing."""
+    """Return the text after the rows: the count, a blank line, or nothing."""
     if not settings.feedback:
         return ""
     if count == 0:
@@ -102,7 +102,7 @@ def _lay(
     relation: Relation,
     date_format: str,
 ) -> _Laid:
-    # HEADSEP divides headings given to COLUMN only: NAME||'|'||STATE stays on one line.
+    # HEADSEP divides only headings given to COLUMN: NAME||'|'||STATE stays on one line.
     separator = settings.headsep or "\n"
     heading = chosen.heading.replace(separator, "\n") if chosen and chosen.heading is not None else column.name
     title = max(map(len, heading.split("\n")))
@@ -129,7 +129,7 @@ def _lay(
 
 
 def _pack(columns: Sequence[_Laid], settings: Settings) -> list[list[_Laid]]:
-    """Distribute the columns over as many lines as LINESIZE makes necessary; none is wider than a line."""
+    """Distribute the columns over as many lines as LINESIZE needs; no column is wider than a line."""
     lines: list[list[_Laid]] = [[]]
     used = 0
     for column in columns:
@@ -164,7 +164,7 @@ def _heading(lines: Sequence[Sequence[_Laid]], settings: Settings) -> list[str]:
 
 
 def _title(text: str, column: _Laid) -> str:
-    """Return a line of a heading, set as JUSTIFY says, else as the values are."""
+    """Return a line of a heading, aligned as JUSTIFY says, otherwise like the values."""
     text, side = text[: column.width], column.chosen.justify
     if side == "CENTER":
         return text.center(column.width)
@@ -207,7 +207,7 @@ def _piece(piece: Piece, lines: Sequence[Sequence[_Laid]], settings: Settings, d
 
 
 def _totals(totals: Totals, line: Sequence[_Laid], settings: Settings, date_format: str) -> list[str]:
-    """Return a rule and a line a function, for the columns of one line."""
+    """Return a rule and one line for each function, for the columns of one line."""
     computed = {place for values in totals.functions.values() for place in values}
     label_place = line[0].place if totals.place is None else totals.place
     rule = [("*" if c.place in totals.starred else "-" if c.place in computed else " ") * c.width for c in line]
@@ -248,7 +248,7 @@ def _value_lines(value: Value, column: _Laid, settings: Settings, date_format: s
 
 
 def _words(text: str, width: int) -> list[str]:
-    """Return the lines of a text that is divided at blanks; leading blanks go away."""
+    """Return the lines of a text that is divided at blanks; leading blanks are dropped."""
     lines, rest = list[str](), text.lstrip()
     while len(rest) > width:
         end = rest.rfind(" ", 0, width + 1)
@@ -259,7 +259,7 @@ def _words(text: str, width: int) -> list[str]:
 
 
 def date_mask(kind: ColumnType, date_format: str) -> str:
-    """Return how a column of dates is printed; empty for one of something else."""
+    """Return the format of a column of dates; empty for other columns."""
     if kind.kind is not Kind.DATE:
         return ""
     return {TIMESTAMP: _TIMESTAMP_MASK, ZONED: f"{_TIMESTAMP_MASK} TZR"}.get(kind, date_format)
@@ -311,7 +311,7 @@ def _finish(line: str, settings: Settings) -> str:
 
 
 def _tabbed(line: str) -> str:
-    """Replace runs of blanks that reach a tab stop by tabs, which is what SET TAB ON does."""
+    """Replace runs of blanks that reach a tab stop by tabs, as SET TAB ON does."""
     pieces = [line[at : at + 8] for at in range(0, len(line), 8)]
     return "".join(
         re.sub(r" {2,}$", "\t", piece) if len(piece) == 8 and at < len(pieces) - 1 else piece

@@ -1,10 +1,10 @@
 """The program ``sqlplus`` of an emulated database node.
 
 It reads commands and statements from its input as SQL*Plus does: its own commands end with the line, SQL ends with a
-semicolon or a line that holds only a slash. What happens to a statement is :class:`SqlSession`'s business, how rows
-look that of :mod:`sqlplus.format`. Source: reference asm.md section 1; Oracle SQL*Plus User's Guide.
+semicolon or a line that holds only a slash. :class:`SqlSession` carries out statements; :mod:`sqlplus.format` lays out rows.
+Source: reference asm.md section 1; Oracle SQL*Plus User's Guide.
 
-Simplified: scripts are looked for where ``@file`` says and nowhere else, HOST does nothing.
+Simplified: a script is searched only at the path in ``@file``; HOST does nothing.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def sqlplus(
     Args:
         node: index of the database node.
         argv: without the program's name.
-        files: the scripts of ``@file``, and spool files.
+        files: opens the scripts of ``@file`` and spool files.
     """
     arguments = _parse(argv)
     if not env.get("ORACLE_HOME"):
@@ -181,9 +181,11 @@ class _SqlPlus:
         return 1
 
     def _line(self, line: str) -> Step:
-        """Carry out one line of input, reading on where it begins a statement."""
+        """Carry out one line of input; if it begins a statement, read the rest of the statement."""
         goes_on = line.rstrip().endswith("-") and not is_sql(line) and not line.lstrip().startswith("--")
-        while goes_on:  # a row of dashes continues once: what is joined is not looked at again, only the next line is
+        while (
+            goes_on
+        ):  # a row of dashes is continued only once: the joined line is not checked again, only the next line is
             following = yield from self.state.read("> ")
             line = line.rstrip()[:-1] + " " + (following or "").strip()
             goes_on = following is not None and following.rstrip().endswith("-")
@@ -216,7 +218,7 @@ class _SqlPlus:
         return sp2(42, first) + "\n"
 
     def _comment(self, text: str, end: str) -> Step:
-        """Skip what is no command: up to ``*/``, or up to the line with ``#`` that ends DOCUMENT."""
+        """Skip a comment: up to ``*/``, or up to the line with ``#`` that ends DOCUMENT."""
         while end not in text if end == "*/" else not text.startswith(end):
             following = yield from self.state.read("DOC> ")
             if following is None:
@@ -225,7 +227,7 @@ class _SqlPlus:
         return None
 
     def _statement(self, line: str) -> Step:
-        """Gather a SQL statement or a block up to its end and run it."""
+        """Read the lines of a SQL statement or a block up to its end, and run it."""
         block = is_block(line.strip())
         lines: list[str] = []
         while True:

@@ -1,11 +1,11 @@
-"""BREAK and COMPUTE of SQL*Plus: where a report pauses, and what it adds up there.
+"""BREAK and COMPUTE of SQL*Plus: where a report is divided, and the totals there.
 
-A break column shows a value once for the rows that share it. When it changes, the totals that are computed on it come
-first, then the blank lines; columns named later are broken with those named before them. REPORT
-breaks once, at the end, and ROW at every row, wherever they are named.
+A break column shows a value once for the rows that share it. When it changes, its totals are printed first, then the blank lines;
+a change of a column also breaks the columns named after it. REPORT breaks once, at the end, and ROW at every row, at any place in
+the list.
 
-Source: Oracle SQL*Plus User's Guide, "Clarifying Your Report with Spacing and Summary Lines", BREAK, COMPUTE. That
-several functions of one break come in the order of the guide's table is read there, not seen.
+Source: Oracle SQL*Plus User's Guide, "Clarifying Your Report with Spacing and Summary Lines", BREAK, COMPUTE. The order of
+several functions of one break is that of the guide's table; no output was seen.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Break:
     """One column (or REPORT or ROW) that the report breaks on.
 
     Attributes:
-        skip: blank lines when it changes.
+        skip: number of blank lines when it changes.
         page: a new page when it changes.
-        repeats: DUPLICATES: the value is shown in every row.
+        repeats: DUPLICATES is set: the value is shown in every row.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Line:
     """A row to print.
 
     Attributes:
-        blank: places whose value is not repeated.
+        blank: places of the columns whose value is not repeated.
     """
 
     row: Row
@@ -58,8 +58,8 @@ class Totals:
     """The lines of totals on one break.
 
     Attributes:
-        starred: places under which asterisks stand.
-        place: of the break column; None for REPORT.
+        starred: places of the columns that get a line of asterisks.
+        place: the break column's place; None for REPORT.
         functions: by label, the value at each place, in the order in which they are printed.
     """
 
@@ -77,7 +77,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class NewPage:
-    """The next row begins a page."""
+    """A new page, on which the next row is printed."""
 
 
 Piece = Line | Totals | Skip | NewPage
@@ -85,20 +85,20 @@ Piece = Line | Totals | Skip | NewPage
 
 @dataclass(kw_only=True)
 class Report:
-    """What BREAK and COMPUTE have asked for.
+    """The settings of BREAK and COMPUTE.
 
     Attributes:
-        computed: by break name, function and column: the label.
+        computed: the label by break name, function and column.
     """
 
     breaks: list[Break] = field(default_factory=list)
     computed: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
 
     def pieces(self, rows: Sequence[Row], names: Sequence[str]) -> Iterator[Piece]:
-        """Yield what is printed of a query's rows, in order.
+        """Yield the pieces of the report on a query's rows, in order.
 
         Args:
-            names: the query's columns, as BREAK and COMPUTE know them.
+            names: the names of the query's columns for BREAK and COMPUTE.
         """
         places = {name: place for place, name in reversed(list(enumerate(names)))}
         known = [b for b in self.breaks if b.name in (REPORT, ROW) or b.name in places]
@@ -120,7 +120,7 @@ class Report:
 
     @staticmethod
     def _broken(levels: Sequence[Break], places: Mapping[str, int], before: Row, row: Row) -> int:
-        """Return the outermost level that changes between two rows; their number when none does."""
+        """Return the index of the outermost level that changes between two rows; the number of levels if none changes."""
         for level, b in enumerate(levels):
             if b.name == ROW or (b.name in places and before[places[b.name]] != row[places[b.name]]):
                 return level
@@ -161,9 +161,9 @@ class Report:
 
 
 def parse_breaks(words: Sequence[str]) -> list[Break] | str:
-    """Return the breaks that ``BREAK ON column [SKIP n | SKIP PAGE | PAGE] [NODUPLICATES | DUPLICATES] …`` names.
+    """Parse ``BREAK ON column [SKIP n | SKIP PAGE | PAGE] [NODUPLICATES | DUPLICATES] …`` and return the breaks.
 
-    A word that does not belong there is returned instead.
+    If a word does not belong there, that word is returned instead.
     """
     breaks: list[Break] = []
     queue = list(words)
@@ -191,9 +191,9 @@ def parse_breaks(words: Sequence[str]) -> list[Break] | str:
 
 
 def parse_compute(words: Sequence[str]) -> tuple[dict[str, str], list[str], list[str]] | str:
-    """Return the functions with their labels, the columns and the breaks of one COMPUTE.
+    """Parse one COMPUTE and return the functions with their labels, the columns, and the breaks.
 
-    A word that does not belong there is returned instead.
+    If a word does not belong there, that word is returned instead.
     """
     upper = [word.upper() for word in words]
     if "OF" not in upper or "ON" not in upper or upper.index("ON") < upper.index("OF"):
@@ -266,4 +266,4 @@ FUNCTIONS: Mapping[str, Callable[[Sequence[Value]], Value]] = MappingProxyType(
         "VARIANCE": _variance,
     }
 )
-"""What COMPUTE can do, in the order in which it prints several for one break."""
+"""The functions of COMPUTE, in the order in which it prints several for one break."""

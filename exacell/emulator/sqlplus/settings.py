@@ -1,6 +1,6 @@
-"""SQL*Plus's SET options: which there are, how short they may be written, and the ones that change what is printed.
+"""SQL*Plus's SET options: their names and abbreviations, and the options that change the output.
 
-Source: Oracle SQL*Plus User's Guide, "SET System Variable Summary"; what must be refused: reference asm.md section 1.
+Source: Oracle SQL*Plus User's Guide, "SET System Variable Summary"; refusals: reference asm.md section 1.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from types import MappingProxyType
 from exacell.emulator.ora_messages import sp2
 
 CSV_SINCE = (12, 2)
-"""SET MARKUP CSV exists from here on. Source: reference asm.md section 1."""
+"""The first release with SET MARKUP CSV. Source: reference asm.md section 1."""
 
 
 @dataclass(kw_only=True)
 class Settings:
-    """The options that matter to output and to reading lines.
+    """The options that change the output or the reading of lines.
 
     Attributes:
         newpage: blank lines before a page; None for NONE.
-        feedback: rows from which the count is told; 0 is OFF.
-        csv: MARKUP CSV is ON.
-        only_count: FEEDBACK ONLY: rows are counted and not printed.
+        feedback: number of rows from which on the count is printed; 0 is OFF.
+        csv: whether MARKUP CSV is ON.
+        only_count: FEEDBACK ONLY is set: rows are counted but not printed.
         others: all other options as they were set, by full name.
     """
 
@@ -58,7 +58,7 @@ class Settings:
     others: dict[str, str] = field(default_factory=dict)
 
 
-# Full names with the part that may be left out in brackets.
+# Full names, with the part that may be left out in brackets.
 _NAMES = """
     APPI[NFO] ARRAY[SIZE] AUTO[COMMIT] AUTOP[RINT] AUTORECOVERY AUTOT[RACE] BLO[CKTERMINATOR] CMDS[EP] COLINVI[SIBLE]
     COLSEP CON[CAT] COPYC[OMMIT] COPYTYPECHECK DEF[INE] DESCRIBE ECHO EDITF[ILE] EMB[EDDED] ERRORL[OGGING] ESC[APE]
@@ -96,13 +96,13 @@ _FOLLOWED = {
 
 
 def option_name(word: str) -> str | None:
-    """Return the full name of an option that may be abbreviated; None when there is none."""
+    """Return the full name of an option, which may be abbreviated; None if there is no such option."""
     upper = word.upper()
     return next((n for n, least in _OPTIONS.items() if n.startswith(upper) and len(upper) >= least), None)
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a SQL*Plus command; single or double quotes hold one together and go away."""
+    """Return the words of a SQL*Plus command; single or double quotes keep a word together and are removed."""
     words: list[str] = []
     word: list[str] | None = None
     quote = ""
@@ -124,9 +124,9 @@ def split_words(text: str) -> list[str]:
 
 
 def set_options(settings: Settings, text: str, version: tuple[int, ...]) -> list[str]:
-    """Carry out ``SET`` for what follows the word; return SQL*Plus's complaints.
+    """Carry out ``SET`` with the words after it; return SQL*Plus's error messages.
 
-    Options before a wrong one are set, what follows it is ignored.
+    Options before a wrong one are set, words after it are ignored.
 
     Args:
         version: the release of SQL*Plus.
@@ -146,7 +146,7 @@ def set_options(settings: Settings, text: str, version: tuple[int, ...]) -> list
 
 
 def _set_one(settings: Settings, name: str, words: list[str], version: tuple[int, ...]) -> str:
-    """Set one option from the words behind its name, which are taken from ``words``; return a complaint or nothing."""
+    """Set one option from the words after its name, which are removed from ``words``; return an error message or ""."""
     if name == "MARKUP":
         return _set_markup(settings, words, version)
     if not words:
@@ -230,7 +230,7 @@ def _set_define(settings: Settings, value: str) -> str:
 
 
 def _set_mark(attribute: str, default: str) -> Callable[[Settings, str], str]:
-    """Return what sets one character, which ON and OFF switch."""
+    """Return a function that sets a one-character option, which ON and OFF switch."""
 
     def assign(settings: Settings, value: str) -> str:
         setattr(settings, attribute, {"ON": default, "OFF": ""}.get(value.upper(), value[:1]))

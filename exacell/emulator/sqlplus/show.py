@@ -1,6 +1,6 @@
-"""SHOW of SQL*Plus: one option, ALL of them, parameters, memory, the user.
+"""SHOW of SQL*Plus: one option, all options, parameters, memory, the user.
 
-Source: Oracle SQL*Plus User's Guide, SHOW; how each option is worded is that of published sessions.
+Source: Oracle SQL*Plus User's Guide, SHOW; the wording of each option follows published sessions.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _OWN: Mapping[str, Callable[[Settings], str]] = MappingProxyType(
         "WRAP": lambda s: f"wrap : lines will be {'wrapped' if s.wrap else 'truncated'}",
     }
 )
-"""How the options that matter are shown."""
+"""How SHOW prints the options that have an effect."""
 
 _DEFAULTS: Mapping[str, str] = MappingProxyType(
     {
@@ -108,7 +108,7 @@ _DEFAULTS: Mapping[str, str] = MappingProxyType(
         "XQUERY": 'xquery BASEURI "" CONTEXT "" NODE DEFAULT ORDERING DEFAULT',
     }
 )
-"""How the other options are shown; what is in braces is what they were set to, else the default."""
+"""How SHOW prints the other options; a text in braces is replaced by the value that was set, else by the default."""
 
 
 def _other(settings: Settings, name: str) -> str:
@@ -124,7 +124,7 @@ def _other(settings: Settings, name: str) -> str:
 
 
 def _session_line(state: SqlPlusState, name: str) -> str | None:
-    """Return what SHOW tells of things that are no options; None for other names."""
+    """Return the line of SHOW for things that are not options; None for other names."""
     facts = {
         "SQLCODE": f"sqlcode {state.last_code}",
         "RELEASE": f"release {state.variables['_SQLPLUS_RELEASE']}",
@@ -149,7 +149,7 @@ def _all(state: SqlPlusState) -> str:
 
 
 def show(state: SqlPlusState, text: str) -> Step:
-    """Carry out SHOW for what follows the word: one or more options, or what else can be shown."""
+    """Carry out SHOW with the words after it: one or more options, or other things that can be shown."""
     words = split_words(rest_of(text))
     if not words:
         yield Out(sp2(158, "SHOW", "") + "\n")

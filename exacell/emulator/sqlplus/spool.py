@@ -1,8 +1,8 @@
-"""SPOOL and TERMOUT of SQL*Plus: what a session prints goes to a file, to the terminal, or to both.
+"""SPOOL and TERMOUT of SQL*Plus: the output of a session goes to a file, to the terminal, or to both.
 
-Source: Oracle SQL*Plus User's Guide, "SPOOL" and "SET TERMOUT": only what a script prints is hidden by TERMOUT OFF, never
-the answers to what is typed or comes from standard input; the file gets both. Simplified: lines in the file are trimmed
-as those on the screen, whatever TRIMSPOOL says.
+Source: Oracle SQL*Plus User's Guide, "SPOOL" and "SET TERMOUT": TERMOUT OFF hides only the output of scripts, never the output of
+commands that are typed or come from standard input; the file gets both. Simplified: lines in the file are trimmed like those on
+the screen, with any TRIMSPOOL.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MODES = {"CREATE": 3, "REPLACE": 3, "APPEND": 3}
 
 
 class SqlSpool:
-    """The spool file of one session; nothing is written until one is named."""
+    """The spool file of one session; nothing is written until a file is named."""
 
     def __init__(self, read_file: ReadFile | None, write_file: WriteFile | None) -> None:
         self._read = read_file
@@ -27,11 +27,11 @@ class SqlSpool:
 
     @property
     def running(self) -> bool:
-        """Whether there is a spool file."""
+        """Return whether there is a spool file."""
         return bool(self._name)
 
     def command(self, words: list[str]) -> str:
-        """Carry out ``SPOOL [file [CREATE|REPLACE|APPEND] | OFF | OUT]`` and return what it prints."""
+        """Carry out ``SPOOL [file [CREATE|REPLACE|APPEND] | OFF | OUT]`` and return its output."""
         if not words:
             return f"currently spooling to {self._name}\n" if self._name else "not spooling currently\n"
         if len(words) == 1 and words[0].upper() in ("OFF", "OUT"):
@@ -50,7 +50,7 @@ class SqlSpool:
         return ""
 
     def copy(self, text: str) -> None:
-        """Write what was printed or typed to the file, if there is one; a file that fails ends spooling."""
+        """Write output or typed text to the file, if there is one; an error in writing ends spooling."""
         if self._name and text and self._write is not None and not self._write(self._name, text, True):
             self._name = ""
 
@@ -61,10 +61,10 @@ def _mode(word: str) -> str:
 
 
 def spooled(program: Program, spool: SqlSpool, hidden: Callable[[], bool]) -> Program:
-    """Return the program with what it prints, asks and is told copied to the spool file.
+    """Return the program with its output, its questions and the answers copied to the spool file.
 
     Args:
-        hidden: says whether what is printed now is kept from the terminal.
+        hidden: returns whether present output is hidden from the terminal.
     """
     answer: str | None = None
     while True:

@@ -1,4 +1,4 @@
-"""What a running SQL*Plus knows and does for its commands: settings, variables, the connection, statements.
+"""The state of a running SQL*Plus and its functions for commands: settings, variables, the connection, statements.
 
 The commands themselves are in :mod:`sqlplus.commands`, the loop that reads lines is in :mod:`sqlplus.program`.
 """
@@ -39,15 +39,15 @@ _SQL_WORDS = frozenset(_SQL_WORDS_TEXT.split())
 BLOCK_WORDS = frozenset({"BEGIN", "DECLARE"})
 _STORED = "function|procedure|package|trigger|type|library"
 _LEAST_PAUSE = 1.0
-"""Rack seconds between two looks at a rebalance that is waited for."""
+"""Rack seconds between two checks of a rebalance for which a statement waits."""
 
 Step = Generator[Event, str | None, int | None]
-"""A piece of the program; it returns an exit status when the program is to end, else None."""
+"""A piece of the program; it returns an exit status if the program must end, else None."""
 
 
 @dataclass
 class Reaction:
-    """What WHENEVER asks for: the words after EXIT, None for CONTINUE."""
+    """The reaction that WHENEVER sets: the words after EXIT; None for CONTINUE."""
 
     exit_words: list[str] | None = None
 
@@ -56,15 +56,15 @@ class SqlPlusState:
     """A running SQL*Plus.
 
     Attributes:
-        silent: -S was given: no prompts.
+        silent: -S was given, so there are no prompts.
         session: None without a connection or with one to an idle instance (then ``idle``).
         buffer: the last statement.
-        last_code: outermost ORA code of the last statement, 0 when it succeeded.
+        last_code: outermost ORA code of the last statement; 0 if it succeeded.
         numeric: the substitution variables that hold numbers.
-        scripts: the scripts being run, innermost last: what they still hold.
-        folders: of each of them the folder, where ``@@`` looks first.
-        report: BREAK and COMPUTE.
-        unchanged: the last statement has changed nothing but rows of users' tables.
+        scripts: the remaining lines of the running scripts, innermost last.
+        folders: the folder of each of these scripts, in which ``@@`` looks first.
+        report: the settings of BREAK and COMPUTE.
+        unchanged: the last statement changed at most rows of users' tables.
         binds: the variables of VARIABLE.
     """
 
@@ -121,11 +121,11 @@ class SqlPlusState:
         }
 
     def hides(self) -> bool:
-        """Whether what is printed now does not reach the terminal: a script prints it with TERMOUT OFF."""
+        """Return whether present output is hidden from the terminal: a script prints it with TERMOUT OFF."""
         return bool(self.scripts) and not self.settings.termout
 
     def connect(self, text: str) -> OraError | None:
-        """Connect to what ``[user][/password] [as privilege]`` asks for; return why not, None when it is done."""
+        """Connect as ``[user][/password] [as privilege]`` asks; return the error, or None if connected."""
         logon = parse_logon(text)
         self.leave(commit=True)
         self.session, self.idle = None, False
@@ -143,15 +143,15 @@ class SqlPlusState:
         return None
 
     def leave(self, *, commit: bool = False) -> None:
-        """End the session, if there is one: EXIT, CONNECT and DISCONNECT commit, a lost connection takes back."""
+        """End the session, if there is one: EXIT, CONNECT and DISCONNECT commit, a lost connection rolls back."""
         if self.session is not None:
             self.session.close(commit=commit)
 
     def read(self, prompt: str, *, always: bool = False) -> Generator[Event, str | None, str | None]:
-        """Read one line; prompts are printed without a terminal too, unless silent.
+        """Read one line and return it; prompts are printed even without a terminal, unless silent.
 
         Args:
-            always: the user is asked, even while a script runs, and the prompt is printed even when silent.
+            always: ask the user even while a script runs, and print the prompt even when silent.
         """
         while self.scripts and not always:
             line = next(self.scripts[-1], None)
@@ -169,7 +169,7 @@ class SqlPlusState:
         return (yield Ask(unchanged=self.unchanged))
 
     def substitute(self, text: str) -> Generator[Event, str | None, str | None]:
-        """Replace ``&name``; asks for what is not defined. None at the end of input."""
+        """Replace ``&name`` and return the text; ask for undefined variables. None at the end of input."""
         mark = self.settings.define
         if not mark or mark not in text:
             return text
@@ -192,7 +192,7 @@ class SqlPlusState:
         return text.replace("\0", mark)
 
     def run(self, statement: str) -> Step:
-        """Run one statement, given without its terminator, and print what comes of it."""
+        """Run one statement, given without its terminator, and print its result."""
         rack, host = self.asm.rack, self.asm.nodes[self.node]
         return (yield from afflicted(rack, host, statement, self._run(statement), partial(self._fail, statement)))
 
@@ -285,15 +285,15 @@ class SqlPlusState:
 
     @property
     def date_format(self) -> str:
-        """NLS_DATE_FORMAT of the session."""
+        """Return NLS_DATE_FORMAT of the session."""
         return self.session.date_format if self.session else "DD-MON-RR"
 
     def react(self, reaction: Reaction) -> int | None:
-        """Return the status with which WHENEVER ends the program, None when it goes on."""
+        """Return the exit status with which WHENEVER ends the program; None if the program continues."""
         return None if reaction.exit_words is None else self.exit_status(reaction.exit_words)
 
     def exit_status(self, words: Sequence[str]) -> int:
-        """Return the status of ``EXIT words``, a number or a variable; the shell sees it modulo 256."""
+        """Return the exit status of ``EXIT words``, a number or a variable; the shell sees it modulo 256."""
         word = words[0].upper() if words else "SUCCESS"
         if word.startswith(":"):
             word = to_text(self.binds.values.get(word[1:])) or "0"
@@ -307,13 +307,13 @@ class SqlPlusState:
 
 
 def first_word(text: str) -> str:
-    """Return the letters that a line begins with, in upper case."""
+    """Return the letters with which a line begins, in upper case."""
     match = re.match(r"[A-Za-z]+", text)
     return match[0].upper() if match else ""
 
 
 def is_sql(text: str) -> bool:
-    """Whether a line begins a SQL statement or a PL/SQL block and not one of SQL*Plus's own commands."""
+    """Return whether a line begins a SQL statement or a PL/SQL block, and not a command of SQL*Plus."""
     word = first_word(text.lstrip("( \t"))
     if word == "SET":
         return text.split()[1:2] != [] and text.split()[1].upper() in (
@@ -326,7 +326,7 @@ def is_sql(text: str) -> bool:
 
 
 def is_block(text: str) -> bool:
-    """Whether a statement is PL/SQL, which only a slash ends: a block, or stored code."""
+    """Return whether a statement is PL/SQL, a block or stored code, which only a slash ends."""
     if first_word(text) in BLOCK_WORDS:
         return True
     return (
@@ -336,17 +336,17 @@ def is_block(text: str) -> bool:
 
 
 def rest_of(text: str) -> str:
-    """Return what follows the first word of a line."""
+    """Return the text after the first word of a line."""
     return text.split(None, 1)[1].strip() if len(text.split(None, 1)) > 1 else ""
 
 
 def stack_text(error: OraError) -> str:
-    """Return an error's lines."""
+    """Return an error's lines as text."""
     return "\n".join(str(line) for line in error.stack)
 
 
 def error_block(statement: str, error: OraError) -> str:
-    """Return the block that SQL*Plus prints: the line at fault, a marker, the line's number, the stack."""
+    """Return the text that SQL*Plus prints for an error: the wrong line, a marker, the line's number, the stack."""
     before = statement[: error.at]
     number = before.count("\n")
     column = error.at - (before.rfind("\n") + 1)

@@ -1,1 +1,1 @@
-"""What statements do to an emulated cell: one module a noun."""
+"""The effects of statements on an emulated cell: one module for each kind of object."""

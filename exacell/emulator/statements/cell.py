@@ -30,11 +30,11 @@ _SNMP_USER = "snmpuser."
 _FROM_EXACLI = frozenset(("securitypubkey", "securityprivkey", "securityprivkeypw"))
 _EXASCALE_S = 5.0
 _SERVICE_S = {"RS": 2.0, "MS": 6.0, "CELLSRV": 10.0}
-"""Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` for one of Exascale's."""
+"""Rack seconds that a service takes to stop or to start; ``_EXASCALE_S`` is for one of Exascale's services."""
 
 
 class _Wanted:
-    """What ALTER CELL is to make of a cell, collected before anything changes."""
+    """The changes that ALTER CELL will make to a cell, collected before any is made."""
 
     def __init__(self, place: Place) -> None:
         self._place, self._cell = place, place.cell
@@ -44,10 +44,10 @@ class _Wanted:
         self.mode, self.pmem_mode, self.name = self._cell.mode, self._cell.pmem_mode, self._cell.name
 
     def take(self, name: str, text: str) -> None:
-        """Take ``name=text``.
+        """Add ``name=text`` to the changes.
 
         Raises:
-            CellError: it can't be set.
+            CellError: the attribute can't be set so.
         """
         if name.startswith(_SNMP_USER):
             before = self.settings.get("snmpUser", self._cell.settings.get("snmpUser", ""))
@@ -57,7 +57,7 @@ class _Wanted:
         if name.endswith("+") and attribute.name not in cell_attributes.LISTS:
             raise CellError(Code.UNKNOWN_ATTRIBUTE, attribute=name, object="CELL")
         if name in _FROM_EXACLI:
-            # Source: Oracle SAGUG, alter-cell-security-certificate-attributes: ExaCLI alone sets them; they are not shown.
+            # Source: Oracle SAGUG, alter-cell-security-certificate-attributes: only ExaCLI sets them; they are not shown.
             if not self._place.remote:
                 raise CellError(Code.BAD_VALUE, value="***", attribute=attribute.name, rule="only ExaCLI sets it")
         elif name == "events" and text.lower().startswith("immediate"):
@@ -70,7 +70,7 @@ class _Wanted:
         if not text and attribute.default:
             self.resets.append(attribute.name)
         elif attribute.name == "name":
-            # Disks, cache and log keep the suffix that they were made with. Source: reference cellcli.md 6.9.
+            # Disks, cache and log keep the suffix with which they were made. Source: reference cellcli.md 6.9.
             if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", text):
                 raise CellError(Code.BAD_NAME, name=text, rule="letters, digits, _ and - are allowed, at most 255")
             self.name = text
@@ -85,7 +85,7 @@ class _Wanted:
 
 
 def alter(place: Place, statement: AlterCell) -> Effects:
-    """Set attributes of the cell; nothing changes when one of them cannot be set."""
+    """Set attributes of the cell; nothing changes if one of them can't be set."""
     cell, wanted = place.cell, _Wanted(place)
     for name, text in statement.values.items():
         wanted.take(name, text)
@@ -103,7 +103,7 @@ def alter(place: Place, statement: AlterCell) -> Effects:
 
 
 def _dump(place: Place) -> str:
-    """Return what an event says that CELLSRV carries out at once: it writes a dump, and is not kept.
+    """Return the answer to an event that CELLSRV carries out at once: it writes a dump, and the event is not kept.
 
     Source: published statedumps of cells, in Expert Oracle Exadata (Apress) among others.
     """
@@ -115,7 +115,7 @@ def _dump(place: Place) -> str:
 
 
 def _snmp_users(present: str, name: str, text: str) -> str:
-    """Return snmpUser with one user set, or without it when ``text`` is empty; passwords are not shown.
+    """Return snmpUser with one user set, or removed if ``text`` is empty; passwords are not shown.
 
     Source: on-line HELP of ALTER CELL. What LIST CELL prints of them is the emulator's.
     """
@@ -140,8 +140,9 @@ def _new_mode(place: Place, attribute: Attribute, text: str) -> str:
 
 
 def _new_pmem_mode(place: Place, mode: str) -> str:
-    """Return the mode asked for: it can be altered while there is no PMEM cache. Source: Oracle DBMMN, enable- and
-    disable-write-back-pmem-cache."""
+    """Return the requested mode; it can be altered only while there is no PMEM cache. Source: Oracle DBMMN, enable- and
+    disable-write-back-pmem-cache.
+    """
     cell = place.cell
     require_cellsrv(cell)
     if place.rack.model.pmem is None:
@@ -152,8 +153,9 @@ def _new_pmem_mode(place: Place, mode: str) -> str:
 
 
 def _reschedule(place: Place, settings: dict[str, str]) -> None:
-    """Let the hard disks be scrubbed as attributes that were set say. Source: Oracle SAGUG,
-    alter-cell-disk-scrubbing-attributes."""
+    """Change the schedule of scrubbing to the attributes that were set. Source: Oracle SAGUG,
+    alter-cell-disk-scrubbing-attributes.
+    """
     cell, now = place.cell, place.rack.now()
     start = settings.get(_SCRUB_START)
     if start == "now":
@@ -176,7 +178,7 @@ def _checked(attribute: Attribute, text: str) -> str:
             raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule=rule) from error
     text = cell_attributes.checked(attribute.name, checked(attribute, text))
     if attribute.name == "flashCacheCompress" and text.upper() == "TRUE":
-        # Source: reference cellcli.md 6.7; none of the emulated models is one of these.
+        # Source: reference cellcli.md 6.7; no emulated model is one of these.
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule="only X3 and X4 cells compress")
     if len(text) > MAX_TEXT:
         raise CellError(Code.BAD_VALUE, value=text, attribute=attribute.name, rule=f"at most {MAX_TEXT} characters")
@@ -184,9 +186,9 @@ def _checked(attribute: Attribute, text: str) -> str:
 
 
 def services(place: Place, statement: CellServices) -> Effects:
-    """Stop, start or restart services, with the check of redundancy that CELLSRV makes before it stops."""
+    """Stop, start or restart services; before CELLSRV stops, it checks the redundancy of the disk groups."""
     everything = statement.service == "ALL"
-    # ALL includes those of Exascale's services that are in use and not disabled. Source: on-line HELP of ALTER CELL.
+    # ALL includes the Exascale services that are in use and not disabled. Source: on-line HELP of ALTER CELL.
     more = (name for name, state in place.cell.services.items() if name in EXASCALE_SERVICES and state != DISABLED)
     chosen = ("RS", "MS", "CELLSRV", *more) if everything else (statement.service,)
     if statement.action == "DISABLE":
@@ -229,7 +231,7 @@ def _states(cell: Cell) -> Effects:
 
 
 def _groups_at_risk(place: Place) -> list[str]:
-    """Return the disk groups that could lose data if this cell went away; older releases do not look."""
+    """Return the disk groups that could lose data if this cell went offline; empty on old releases, which do not check."""
     asm = place.rack.asm
     if asm is None or place.rack.release.number < REDUNDANCY_CHECK_SINCE:
         return []

@@ -1,4 +1,4 @@
-"""What can be done with a cell besides its attributes: lights, checks, battery, and making and dropping the cell itself.
+"""Actions on a cell besides its attributes: lights, checks, battery, and creating and dropping the cell itself.
 
 Source: reference cellcli.md 2.3; Oracle SAGUG, alter-cell, create-cell, drop-cell. Lines that no public session shows
 follow those of ALTER CELL.
@@ -25,7 +25,7 @@ _BMC_S = 90.0
 
 
 def act(place: Place, statement: CellAction) -> Effects:
-    """Switch a light, check something, or take care of battery or management controller."""
+    """Carry out an action of ALTER CELL: switch a light, check something, or service the battery or management controller."""
     cell, words = place.cell, statement.words
     if words[0] in _LIGHTS:
         cell.settings[_LIGHTS[words[0]]] = words[1].lower()
@@ -42,7 +42,7 @@ def act(place: Place, statement: CellAction) -> Effects:
 
 
 def _validate(cell: Cell, what: str, argument: str) -> None:
-    """Check that notifications could be sent. Nothing leaves an emulated cell."""
+    """Check that notifications could be sent; an emulated cell sends nothing."""
     needed = {"MAIL": ("smtpToAddr",), "SNMP": ("snmpSubscriber",)}.get(what, ())
     missing = next((name for name in needed if not cell.settings.get(name)), None)
     if missing is not None:
@@ -55,9 +55,9 @@ def _validate(cell: Cell, what: str, argument: str) -> None:
 
 
 def _issue(disk: PhysicalDisk) -> str:
-    """Return what the check of the configuration says of a disk that is not normal.
+    """Return the finding of the configuration check about a disk that is not normal.
 
-    Source of the layout: Oracle SAGUG, alter-cell-config-validation; a published alert of 19.2.1. The attribute is ours.
+    Source of the layout: Oracle SAGUG, alter-cell-config-validation; a published alert of 19.2.1. The attribute is made up.
     """
     facts = {
         "Slot Number": disk.slot,
@@ -70,7 +70,7 @@ def _issue(disk: PhysicalDisk) -> str:
 
 
 def create(place: Place, statement: AdminStatement) -> Effects:
-    """Make a cell of a server that has none, as after DROP CELL, and start its services."""
+    """Create a cell on a server that has none, as after DROP CELL, and start its services."""
     cell = place.cell
     if "CELL" not in cell.records:
         raise CellError(Code.OBJECT_EXISTS, kind="Cell", name=cell.name)
@@ -86,7 +86,7 @@ def create(place: Place, statement: AdminStatement) -> Effects:
 
 
 def drop(place: Place, statement: AdminStatement) -> Effects:
-    """Take everything off a cell: refused while it has caches, logs, and without FORCE disks."""
+    """Remove everything from a cell; refused while it has caches or logs, and without FORCE while it has disks."""
     cell = place.cell
     if "CELL" in cell.records:
         raise CellError(Code.OBJECT_MISSING, kind="Cell", name=cell.name)

@@ -52,10 +52,10 @@ def _set_values(place: Place, disk: CellDisk, values: Mapping[str, str]) -> None
 
 
 def rename(place: Place, disk: CellDisk, new: str) -> None:
-    """Give a cell disk another name; everything that lies on it follows.
+    """Rename a cell disk; all objects on it follow.
 
     Raises:
-        CellError: the name is taken, or is none.
+        CellError: the name is in use or not valid.
     """
     cell, old = place.cell, disk.name
     if new != old:
@@ -80,7 +80,7 @@ def rename(place: Place, disk: CellDisk, new: str) -> None:
 
 
 def _flush(place: Place, disk: CellDisk) -> list[CacheMember]:
-    """Flush the part of a cache that lies on a disk, or what the cache holds for the grid disks of a hard disk."""
+    """Flush the part of a cache on a disk, or the cached data of the grid disks on a hard disk."""
     cell = place.cell
     if not disk.disk_type.is_cached:
         for cache in cell.caches:

@@ -21,13 +21,14 @@ _FOR_ALL = ("comment", "size", "interleaving")
 _FOR_ONE = ("name", "lun", "physicaldisk", *_FOR_ALL)
 _INTERLEAVING = ("none", "normal_redundancy", "high_redundancy")
 _INTERLEAVING_UNTIL = (12, 1, 2, 1)
-"""Releases before this spread the grid disks of a cell disk as they are asked to. Source: published CREATE CELLDISK and LIST
-CELLDISK DETAIL of 11.2; from which release on they no longer do is our guess."""
+"""Releases before this let CREATE CELLDISK choose how grid disks are spread. Source: published CREATE CELLDISK and LIST CELLDISK
+DETAIL of 11.2; the first release without this is our guess.
+"""
 _ERASE_S = {"1PASS": 3600.0, "3PASS": 10800.0, "7PASS": 25200.0}
 
 
 def create_cell_disks(place: Place, statement: AdminStatement) -> Effects:
-    """Create cell disks on all LUNs of the media that have none, or one on a LUN that is named."""
+    """Create cell disks on all LUNs of the media that have none, or one on a named LUN."""
     cell = place.cell
     require_cellsrv(cell)
     if statement.names is not None:
@@ -93,7 +94,7 @@ def _create(place: Place, lun: Lun, name: str, values: Mapping[str, str], *, for
             raise CellError(code, what=what, wanted=values["size"], limit=text, cell=cell.name)
         size = wanted
     if (name in cell.cell_disks or lun.cell_disk) and not force:
-        # A name in use is told before a LUN in use. Source: a published session with CD_09 on the LUN of CD_05.
+        # A name in use is reported before a LUN in use. Source: a published session with CD_09 on the LUN of CD_05.
         raise CellError(Code.PREEXISTING_CELLDISK, disk=name if name in cell.cell_disks else lun.cell_disk)
     if lun.status != "normal":
         raise CellError(Code.NOT_NORMAL, kind="LUN", name=lun.name, status=lun.status)
@@ -119,7 +120,7 @@ def _create(place: Place, lun: Lun, name: str, values: Mapping[str, str], *, for
 
 
 def cell_disk_bytes(model: HardwareModel, lun: Lun) -> int:
-    """Return the size of the cell disk that a LUN of a model makes."""
+    """Return the bytes of the cell disk on a LUN of a model."""
     if lun.disk_type is DiskType.HARD:
         return model.hard.system_cell_disk if lun.is_system else model.hard.cell_disk
     if lun.disk_type is DiskType.PMEM and model.pmem is not None:
@@ -130,7 +131,7 @@ def cell_disk_bytes(model: HardwareModel, lun: Lun) -> int:
 
 
 def drop_cell_disks(place: Place, statement: AdminStatement) -> Effects:
-    """Drop cell disks. Those with grid disks need FORCE; those with flash cache or flash log stay."""
+    """Drop cell disks. Disks with grid disks need FORCE; disks with flash cache or flash log can't be dropped."""
     cell = place.cell
     require_cellsrv(cell)
     if statement.names is None:

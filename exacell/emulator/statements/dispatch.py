@@ -1,4 +1,4 @@
-"""From a parsed statement to what it does, and who may run it."""
+"""Finds the function that carries out a parsed statement, and checks who may run it."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ READS = (ListStatement, Describe, Help, SetOption)
 
 
 def execute(place: Place, statement: Statement, look: Format) -> Effects:
-    """Yield what a statement prints and the time it takes.
+    """Yield the output of a statement and the time that it takes.
 
     Raises:
-        CellError: the statement as a whole fails; what fails for one object of several is only printed.
+        CellError: the statement as a whole fails; a failure for one of several objects is only printed.
     """
     _check_services(place, statement)
     if isinstance(statement, ListStatement):
@@ -72,7 +72,7 @@ def execute(place: Place, statement: Statement, look: Format) -> Effects:
 
 
 def _check_services(place: Place, statement: Statement) -> None:
-    """Without the Management Server only services can be managed."""
+    """Raise CellError if the Management Server is down and the statement does not manage services."""
     if place.cell.services["MS"] == STOPPED and not isinstance(statement, CellServices):
         raise CellError(Code.MS_DOWN)
 
@@ -88,7 +88,7 @@ def _change(place: Place, statement: Statement) -> Effects:
         if isinstance(statement, DropFlashCache):
             return hardware.drop_memory_cache(place)
     change = _CHANGES.get(type(statement))
-    if change is None:  # CellCLI's own statements, HELP and SET, never come here.
+    if change is None:  # HELP and SET are CellCLI's own statements and never come here.
         raise CellError(Code.SYNTAX)
     return change(place, statement)
 

@@ -1,4 +1,4 @@
-"""What statements yield: lines of text, and pauses while something takes time."""
+"""The results of statements: lines of text, and pauses while something takes time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def line(text: str) -> Out:
 
 
 def require_cellsrv(cell: Cell) -> None:
-    """Make sure that CELLSRV runs.
+    """Raise CellError if CELLSRV does not run.
 
     Raises:
         CellError: CELL-02559.
@@ -44,8 +44,8 @@ _MEDIA = {
 def media_types(place: Place, media: str | None) -> frozenset[DiskType]:
     """Return the disk types that ``ALL [media]`` means.
 
-    Without a media word it is every disk, and from 24.1 the primary media alone: hard disks, else capacity-optimized flash,
-    else flash. FLASHDISK means capacity-optimized flash then, where there is any. Source: reference cellcli.md 2.4.
+    Without a media word all disks are meant; from 24.1 on only the primary media: hard disks, else capacity-optimized flash, else
+    flash. FLASHDISK then means capacity-optimized flash, if there is any. Source: reference cellcli.md 2.4.
     """
     newer = place.rack.release.number >= PRIMARY_MEDIA_SINCE
     capacity = place.rack.model.capacity is not None
@@ -58,16 +58,16 @@ def media_types(place: Place, media: str | None) -> frozenset[DiskType]:
 
 
 def grid_disk_media(place: Place, media: str | None) -> list[str]:
-    """Return the cell disks that ``ALL [media]`` of CREATE GRIDDISK means, by name: never persistent memory."""
+    """Return the cell disks that ``ALL [media]`` of CREATE GRIDDISK means, by name; never those on persistent memory."""
     types = media_types(place, media) - {DiskType.PMEM}
     return sorted(disk.name for disk in place.cell.cell_disks.values() if disk.disk_type in types)
 
 
 def find(names: Sequence[str], wanted: str, kind: str) -> str:
-    """Return the name among ``names`` that equals ``wanted`` in any case.
+    """Return the name among ``names`` that equals ``wanted``; upper and lower case are equal.
 
     Raises:
-        CellError: there is none.
+        CellError: there is no such name.
     """
     for name in names:
         if name.lower() == wanted.lower():
@@ -76,9 +76,9 @@ def find(names: Sequence[str], wanted: str, kind: str) -> str:
 
 
 def chosen(place: Place, which: Selection, names: Sequence[str], kind: str) -> Iterator[str | CellError]:
-    """Yield the disks among ``names`` that a statement names, or the error for one that does not exist.
+    """Yield the disks among ``names`` that a statement names, or an error for each that does not exist.
 
-    Without names they are those of the media, decided by the cell disk or grid disk itself.
+    If the statement gives no names, the media word decides, by the medium of each cell disk or grid disk.
     """
     if which.names is None:
         types = media_types(place, which.media)
@@ -96,7 +96,7 @@ def chosen(place: Place, which: Selection, names: Sequence[str], kind: str) -> I
 
 
 def named(names: Sequence[str], known: Sequence[str], kind: str) -> Iterator[str | CellError]:
-    """Yield the names among ``known`` that a statement names, in any case, or the error for one that does not exist."""
+    """Yield the names among ``known`` that a statement gives (in upper or lower case), or an error for each unknown one."""
     by_name = {name.lower(): name for name in known}
     for name in names:
         yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)

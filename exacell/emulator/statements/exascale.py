@@ -1,8 +1,8 @@
 """The Exascale cluster and its nodes, as far as CellCLI shows and changes them.
 
 CREATE ESCLUSTER sets up the ExaROOT service on the cell; REGISTER ESNODE adds nodes to the cluster there. ALTER ESCLUSTER and
-ALTER ESNODE set what they have; there is no DROP. What a public page shows of them is names of attributes and forms of
-statements: their values and all lines here are the emulator's own. Storage pools, vaults and volumes are not emulated.
+ALTER ESNODE set their attributes; there is no DROP. Public pages show only names of attributes and forms of statements: the
+values and all output lines here are the emulator's own. Storage pools, vaults and volumes are not emulated.
 
 Source: on-line HELP and DESCRIBE of a 24.x cell (reference cellcli.md 2 and 2.3).
 """
@@ -23,7 +23,7 @@ from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.values import Row
 
 SERVICES = ("cell", "egs", "ers", "syseds", "usreds", "bsm", "bsw")
-"""What a node may run. Source: on-line HELP of REGISTER ESNODE."""
+"""Services that a node may run. Source: on-line HELP of REGISTER ESNODE."""
 
 _KEYS = ("adminpubkey1", "adminpubkey2", "adminpubkey3")
 _REGISTERED = ("id", "name", "cellSecurityPubKey", "services")
@@ -63,7 +63,7 @@ def create(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_cluster(place: Place, statement: AdminStatement) -> Effects:
-    """Set the administrator's password or public keys; START boots the cluster whatever speaks against it."""
+    """Set the administrator's password or public keys; START boots the cluster in any case."""
     cell, found = place.cell, _cluster(place.cell)
     values: Record = {}
     for name, text in statement.values.items():
@@ -80,7 +80,7 @@ def alter_cluster(place: Place, statement: AdminStatement) -> Effects:
 
 
 def _own_node(place: Place) -> Record | None:
-    """Return the node of this cell: the leader's own, or what a leader has registered under this cell's name."""
+    """Return the node of this cell: the leader's own node, or the one that a leader has registered under this cell's name."""
     for leader in place.rack.cells.values():
         if leader.records.get("ESCLUSTER"):
             names = (place.cell.host.lower(), f"{place.cell.host}_esnode".lower())
@@ -120,7 +120,7 @@ def register(place: Place, statement: AdminStatement) -> Effects:
 
 
 def deregister(place: Place, statement: AdminStatement) -> Effects:
-    """Take a node out of the cluster that this cell leads."""
+    """Remove a node from the cluster that this cell leads."""
     cell = place.cell
     _cluster(cell)
     wanted, nodes = _given(statement.values, ("id",))["id"], _kept(cell, "ESNODE")
@@ -142,7 +142,7 @@ def _given(values: Mapping[str, str], names: tuple[str, ...]) -> Record:
 
 
 def cluster_rows(place: Place) -> list[Row]:
-    """Return the row of LIST ESCLUSTER on the cell that leads the cluster, and on those that are nodes of it."""
+    """Return the row of LIST ESCLUSTER; only the leading cell and the cluster's nodes have one."""
     if place.cell.records.get("ESCLUSTER"):
         return [dict(_cluster(place.cell))]
     own = _own_node(place)
@@ -151,7 +151,7 @@ def cluster_rows(place: Place) -> list[Row]:
 
 
 def node_rows(place: Place) -> list[Row]:
-    """Return the row of LIST ESNODE: the node of this cell, none before it belongs to a cluster."""
+    """Return the row of LIST ESNODE, the node of this cell; empty if the cell belongs to no cluster."""
     own = _own_node(place)
     local = place.cell.records.get("ESNODELOCAL", {}).get("local", {})
     return [] if own is None else [{**own, **local}]

@@ -1,8 +1,8 @@
 """CREATE, ALTER and DROP FLASHCACHE, and the flush; PMEMCACHE and, on persistent memory, XRMEMCACHE likewise.
 
-FLUSH tells members to give up all data; nothing new is cached in them until CANCEL FLUSH, a new cache or a restart of
-CELLSRV. A write-back cache can only go while a completed FLUSH is in force. What a cache on persistent memory gives up
-comes down to the flash cache, so in write-back mode that one has to be flushed first.
+FLUSH makes members write all data to disk and keep none; nothing new is cached in them until CANCEL FLUSH, a new cache or a
+restart of CELLSRV. A write-back cache can be dropped only while a completed FLUSH is in force. A cache on persistent memory is
+flushed to the flash cache, so in write-back mode it has to be flushed first.
 Source: reference cellcli.md 6.2 and 6.3; Oracle DBMMN, disable-write-back-flash-cache-exadata-x8m-or-later-servers.
 """
 
@@ -28,11 +28,11 @@ from exacell.emulator.space import all_free, cache_share, flash_members
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _LOOK_AGAIN_S, _LEAST_PAUSE_S = 60.0, 0.5
-"""Rack seconds between two looks at a flush: bounded below, because clocks cannot tell tiny pauses from none."""
+"""Rack seconds between two checks of a flush; there is a lower limit, because clocks can't measure very short pauses."""
 
 
 def create(place: Place, statement: CreateFlashCache) -> Effects:
-    """Create the cache over all free space, or of an explicit size over all its disks."""
+    """Create the cache from all free space, or with an explicit size over all its disks."""
     cell, kind = place.cell, cache_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
     if (old := kind.of(cell)) is not None:
@@ -83,7 +83,7 @@ def _existing(cell: Cell, kind: CacheKind) -> FlashCache:
 
 
 def _give_up(place: Place, kind: CacheKind) -> None:
-    """Remove the cache from the cell, counting the dirty data that is lost with it."""
+    """Remove the cache from the cell, and count the dirty data that is lost with it."""
     cell, cache = place.cell, _existing(place.cell, kind)
     if not cell.unguarded:
         if kind is FLASH_CACHE and (above := cell.pmem_cache) and cell.pmem_write_back and not above.flushed:
@@ -97,7 +97,7 @@ def _give_up(place: Place, kind: CacheKind) -> None:
 
 
 def alter(place: Place, statement: AlterFlashCache) -> Effects:
-    """Flush, cancel a flush, or change size or members of the cache."""
+    """Flush the cache, cancel a flush, or change the cache's size or members."""
     cell, kind = place.cell, cache_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
     cache = _existing(cell, kind)
@@ -125,7 +125,7 @@ def _members(kind: CacheKind, cache: FlashCache, names: Iterable[str]) -> list[s
 
 
 def flush_members(place: Place, cache: FlashCache, names: Iterable[str]) -> None:
-    """Tell members of a cache to give up their data; those that already do go on."""
+    """Start the flush of some members of a cache; members that are being flushed continue."""
     now = place.rack.now()
     place.rack.touch(place.cell)
     for name in names:
@@ -136,7 +136,7 @@ def flush_members(place: Place, cache: FlashCache, names: Iterable[str]) -> None
 
 
 def wait_for_flush(place: Place, members: Iterable[CacheMember]) -> Effects:
-    """Let time pass until members hold nothing, the flush is cancelled, or their cache is gone."""
+    """Let time pass until the members are empty, the flush is cancelled, or their cache is dropped."""
     wanted = tuple(members)
     while True:
         place.rack.advance()
@@ -160,9 +160,9 @@ def wait_for_flush(place: Place, members: Iterable[CacheMember]) -> Effects:
 
 
 def _rebuild(place: Place, kind: CacheKind, statement: AlterFlashCache) -> None:
-    """Drop and create the cache with another size or other members; one that is kept stays as it is.
+    """Drop and create the cache with another size or other members; a cache that would not change is kept.
 
-    With FORCE what cannot be flushed is thrown away. Source: Oracle SAGUG, alter-flashcache.
+    With FORCE, data that can't be flushed is lost. Source: Oracle SAGUG, alter-flashcache.
     """
     cell, cache = place.cell, _existing(place.cell, kind)
     guarded = cell.unguarded

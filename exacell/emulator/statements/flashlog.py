@@ -17,7 +17,7 @@ from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 
 def create(place: Place, statement: CreateFlashLog) -> Effects:
-    """Create the log, of its default size unless one is given, in equal parts on its disks."""
+    """Create the log in equal parts on its disks, with the given size or the default size."""
     cell, kind = place.cell, log_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
     if (old := kind.of(cell)) is not None:
@@ -42,7 +42,7 @@ def create(place: Place, statement: CreateFlashLog) -> Effects:
 
 
 def drop(place: Place, statement: DropFlashLog) -> Effects:
-    """Drop the log; refused while it holds redo that is nowhere else, unless FORCE."""
+    """Drop the log; refused without FORCE while it holds redo that is not on disk."""
     cell, kind = place.cell, log_kind(statement.object_name, place.rack.release.number)
     require_cellsrv(cell)
     log = kind.of(cell)

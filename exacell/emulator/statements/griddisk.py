@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP GRIDDISK. ALL goes on over disks that fail: one line for each disk.
+"""CREATE, ALTER and DROP GRIDDISK. ALL continues after a disk fails: one line for each disk.
 
 Source: reference cellcli.md 2.3 and 6.5.
 """
@@ -67,13 +67,13 @@ def create(place: Place, statement: CreateGridDisk) -> Effects:
 
 
 def _full(place: Place, disks: Iterable[str]) -> list[str]:
-    """Return the cell disks without room for the smallest grid disk, which ALL passes over. Source: a published session."""
+    """Return the cell disks without room for the smallest grid disk; ALL skips them. Source: a published session."""
     sound = [disk for disk in disks if place.cell.cell_disks[disk].status == "normal"]
     return [disk for disk, free in free_bytes(place.cell, sound).items() if free < ALLOCATION_UNIT]
 
 
 def _nth_values(values: Mapping[str, str], index: int, count: int) -> dict[str, str]:
-    """Return the values for the n-th of several prefixes: lists give one each."""
+    """Return the values for the n-th of several prefixes; a list has one value for each prefix."""
     if count == 1:
         return dict(values)
     nth: dict[str, str] = {}
@@ -87,7 +87,7 @@ def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -
     cell = place.cell
     if cell.cell_disks[disk].disk_type is DiskType.PMEM:
         raise CellError(Code.BAD_VALUE, value=disk, attribute="cellDisk", rule="a cell disk that is not PMEM")
-    # Told before a name in use: the dead grid disk still has it. Source: a published session of a replaced disk.
+    # Checked before a name in use: the dead grid disk still has the name. Source: a published session of a replaced disk.
     if cell.cell_disks[disk].status != "normal":
         raise CellError(Code.CELLDISK_NOT_NORMAL, disk=disk)
     _check_name(place, name)
@@ -132,10 +132,10 @@ def _check_name(place: Place, name: str) -> None:
 
 
 def _check_values(place: Place, values: Mapping[str, str], *, several: bool = False, creating: bool = False) -> None:
-    """Make sure that all attributes exist, can be set, and that their values are of their kind.
+    """Raise CellError if an attribute does not exist, can't be set, or has a value of the wrong kind.
 
     Args:
-        several: lists give one value for each of several disks.
+        several: a list has one value for each of several disks.
     """
     for name, text in values.items():
         attribute = attribute_of("GRIDDISK", name, place.rack.release.number, creating=creating)
@@ -144,7 +144,7 @@ def _check_values(place: Place, values: Mapping[str, str], *, several: bool = Fa
 
 
 def _targets(place: Place, statement: AlterGridDisk | DropGridDisk) -> Iterator[GridDisk | CellError]:
-    """Yield the grid disks that a statement means, by name, or the error for one that does not exist."""
+    """Yield the grid disks that a statement means, by name, or an error for each that does not exist."""
     grid_disks = place.cell.grid_disks
     for found in list(chosen(place, statement.which, sorted(grid_disks), "Grid disk")):
         yield found if isinstance(found, CellError) else grid_disks[found]
@@ -198,7 +198,7 @@ def _deactivate(place: Place, disk: GridDisk, *, force: bool) -> None:
 
 
 def flush_grid_disk(place: Place, disk: GridDisk) -> None:
-    """Write a grid disk's dirty data out of the cache and keep new data of it away until CANCEL FLUSH."""
+    """Write a grid disk's dirty data from the cache to disk, and keep new data out of the cache until CANCEL FLUSH."""
     cache = place.cell.flash_cache
     share = dirty_by_grid_disk(place.cell).get(disk.name, 0)
     disk.flushing = True
@@ -246,7 +246,7 @@ def _set_values(place: Place, disk: GridDisk, values: Mapping[str, str]) -> None
 
 
 def drop(place: Place, statement: DropGridDisk) -> Effects:
-    """Drop grid disks; an active one is refused without FORCE."""
+    """Drop grid disks; an active one needs FORCE."""
     cell = place.cell
     require_cellsrv(cell)
     prefixes = tuple(f"{prefix}_" for prefix in statement.prefixes)

@@ -89,7 +89,7 @@ def _alter_disk(place: Place, name: str, statement: AdminStatement) -> str:
 
 
 def alter_ports(place: Place, statement: AdminStatement) -> Effects:
-    """Start the counters of InfiniBand ports anew."""
+    """Reset the counters of InfiniBand ports."""
     known = list(IB_PORTS) if place.rack.model.infiniband else []
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "IB port"))
     counters = place.rack.metrics[place.cell.host].counters
@@ -103,7 +103,9 @@ def alter_ports(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
-    """Start, stop or restart offload groups, or set their comment; a cell has system groups alone, whose packages stay."""
+    """Start, stop or restart offload groups, or set their comment; a cell has only system groups, whose packages can't be
+    changed.
+    """
     known = [group.name for group in offload_groups(place)]
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "Offload group"))
     values = checked_values("OFFLOADGROUP", statement.values, place.rack.release.number)
@@ -122,7 +124,7 @@ def alter_offload_groups(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
-    """Set where and when software is updated. There is no store to upgrade from here, so no upgrade ever starts."""
+    """Set the source and the time of software updates. There is no software to install, so no update ever starts."""
     if statement.words:
         raise CellError(Code.NO_UPDATE, store=place.cell.update_settings.get("store", ""))
     place.cell.update_settings |= checked_values("SOFTWAREUPDATE", statement.values, place.rack.release.number)
@@ -130,7 +132,7 @@ def alter_software_update(place: Place, statement: AdminStatement) -> Effects:
 
 
 def drop_software_history(place: Place, statement: AdminStatement) -> Effects:
-    """Forget finished updates."""
+    """Remove finished updates from the history."""
     known = [str(row["name"]) for row in software_history_rows(place)]
     chosen = list(known) if statement.names is None else list(named(statement.names, known, "Software history"))
     for found in chosen:
@@ -145,7 +147,7 @@ def drop_software_history(place: Place, statement: AdminStatement) -> Effects:
 
 
 def create_memory_cache(place: Place, statement: CreateFlashCache) -> Effects:
-    """Create XRMEMCACHE in the cell's memory; it takes what the model has for it, so the statement takes no arguments."""
+    """Create XRMEMCACHE in the cell's memory; its size is the model's, so the statement takes no arguments."""
     cell, size = place.cell, place.rack.model.memory_cache
     require_cellsrv(cell)
     if not statement.bare:
@@ -159,7 +161,7 @@ def create_memory_cache(place: Place, statement: CreateFlashCache) -> Effects:
 
 
 def drop_memory_cache(place: Place) -> Effects:
-    """Drop XRMEMCACHE; it never holds the only copy of anything."""
+    """Drop XRMEMCACHE; no data is lost, because it never holds the only copy."""
     cell = place.cell
     require_cellsrv(cell)
     if cell.memory_cache is None:
@@ -173,12 +175,13 @@ def drop_memory_cache(place: Place) -> Effects:
 
 _CALIBRATE_WORDS_UNTIL = (12,)
 _OLD_DRIVE_WIDTH = 10
-"""Up to 11.2 CALIBRATE writes luns and Lun, measures the controller too, and gives each drive ten columns. Source: Oracle SAGUG,
-calibrate; Oracle Exadata Survival Guide (Apress), chapter 11."""
+"""Up to 11.2 CALIBRATE prints luns and Lun, also measures the controller, and uses ten columns for each drive. Source: Oracle
+SAGUG, calibrate; Oracle Exadata Survival Guide (Apress), chapter 11.
+"""
 
 
 def calibrate(place: Place, statement: AdminStatement) -> Effects:
-    """Measure the LUNs: random reads by medium and by LUN, in the text order of their names."""
+    """Measure the LUNs: random reads by medium and by LUN, sorted by their names as text."""
     cell = place.cell
     if cell.cellsrv_up and "FORCE" not in statement.options:
         raise CellError(Code.CALIBRATE_BUSY)
@@ -226,7 +229,7 @@ def calibrate(place: Place, statement: AdminStatement) -> Effects:
 
 
 def _speed(rng: random.Random, lun: Lun, cell: Cell) -> tuple[float, int]:
-    """Return megabytes and requests a second that a LUN reads; a disk that is not normal is slow."""
+    """Return the megabytes and the requests that a LUN reads in a second; a disk that is not normal is slow."""
     nvme = "nvme" in lun.device_name
     megabytes, requests = {True: (2650.0, 310_000) if nvme else (201.0, 9450), False: (118.0, 230)}[
         lun.disk_type.is_flash

@@ -1,8 +1,8 @@
-"""LIST METRICHISTORY as a stream: a week of all metrics has tens of millions of rows, and none is kept.
+"""LIST METRICHISTORY as a stream: a week of all metrics has tens of millions of rows, and none is kept in memory.
 
-Rows come by minute, with OVER by window, and leave as text at once; columns need a first pass for their widths, whose
-texts are kept only while they are few. Everywhere the empty text is yielded between minutes, so that the other sessions
-of the rack get their turn and a client that left is noticed.
+Rows are made minute by minute (with OVER window by window) and printed at once. Columns need a first pass for their widths; its
+texts are kept only while there are few. An empty text is yielded between minutes, so that other sessions of the rack get a turn
+and a client that has left is noticed.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from exacell.emulator.statements.metric_listing import (
 from exacell.emulator.values import Metric, Row, order_key, passes
 
 MAX_SORTED = 250_000
-"""Rows that ORDER BY sorts without a LIMIT; more are refused, as METRICCURRENT refuses any number of them."""
+"""Rows that ORDER BY sorts without a LIMIT; more rows are refused, as METRICCURRENT refuses them in any number."""
 _KEPT_TEXTS = 400_000
 """Texts that are kept between computing the widths of columns and printing them."""
 
 _STATE = "normal"
-"""The alertState of all that is past."""
+"""The alertState of all past values."""
 
 Chunks = Callable[[], Iterator[list[Row]]]
-"""Gives the rows of a history anew each time, in pieces; a piece may be empty."""
+"""Returns the rows of a history from the beginning each time, in pieces; a piece may be empty."""
 
 
 def texts(
     place: Place, statement: ListStatement, attributes: Sequence[Attribute], look: printer.Format
 ) -> Iterator[str]:
-    """Yield what LIST METRICHISTORY prints, in pieces, some of them empty.
+    """Yield the output of LIST METRICHISTORY in pieces; some are empty.
 
-    The cell is taken as it is now: what changes while a long history is printed is not in it.
+    The cell is used as it is at the beginning: changes while a long history is printed are not included.
 
     Raises:
-        CellError: a metric that is named does not exist, a pattern is wrong, or ORDER BY has too much to sort.
+        CellError: a named metric does not exist, a pattern is wrong, or ORDER BY has too many rows to sort.
     """
     check_names(place, statement)
     none = not all(passes(_STATE, f) for f in statement.filters if f.attribute.name == "alertState")
@@ -102,7 +102,7 @@ def _minutes(place: Place, statement: ListStatement) -> Iterator[list[Row]]:
 
 @dataclass(slots=True)
 class _Aggregate:
-    """One metric's values over a window, by object. A list of values that stays the same is only counted."""
+    """One metric's values over a window, by object. If the same list of values comes again, it is only counted."""
 
     objects: list[str]
     last: Sequence[float]
@@ -122,7 +122,7 @@ class _Aggregate:
         self.last, self.repeats = numbers, 1
 
     def fold(self) -> None:
-        """Count the last values as often as they came."""
+        """Add the last values as often as they came."""
         times, numbers = self.repeats, self.last
         self.repeats = 0
         self.count += times
@@ -132,7 +132,7 @@ class _Aggregate:
 
 
 def _windows(place: Place, statement: ListStatement, over: Over) -> Iterator[list[Row]]:
-    """Yield the rows of each window of ``over.minutes``: one for each metric and object, with the aggregates asked for."""
+    """Yield the rows of each window of ``over.minutes``: one for each metric and object, with the requested aggregates."""
     reader, now = place.rack.reader(place.cell), place.rack.now()
     wanted, mask = wanted_by(place, statement), Mask(statement)
     for _window, moments in groupby(history_minutes(place, statement), lambda m: int(m // MINUTE // over.minutes)):
@@ -193,7 +193,7 @@ def _dated(chunks: Chunks) -> Iterator[list[Row]]:
 
 
 def _sorted(chunks: Chunks, statement: ListStatement) -> Generator[str, None, list[Row]]:
-    """Return the rows in their order, no more than LIMIT; yields nothing but turns for others."""
+    """Return the sorted rows, at most LIMIT of them; yield empty texts so that other sessions get a turn."""
     best: list[Row] = []
     for rows in chunks():
         best += rows
@@ -219,7 +219,7 @@ def _key(name: str, row: Row) -> tuple[int, float, str]:
 
 
 def _columns(chunks: Chunks, attributes: Sequence[Attribute], largest_suffix: str) -> Iterator[str]:
-    """Yield columns as wide as their widest text. A very long history is computed twice: that keeps the memory small."""
+    """Yield columns as wide as their widest text. A very long history is computed twice, to use little memory."""
     widths = [1] * len(attributes)
     kept: list[list[list[str]]] | None = []
     count = 0

@@ -1,4 +1,4 @@
-"""ALTER IORMPLAN: the rules of its directives. A plan that is given replaces the old one whole.
+"""ALTER IORMPLAN: the rules of its directives. A new plan replaces the old one as a whole.
 
 Source: reference cellcli.md 7; Oracle SAGUG, alter-iormplan.
 """
@@ -27,7 +27,7 @@ _MAX_PROFILES, _PROFILES_UNTIL = 8, (12, 2)
 
 
 def alter(place: Place, statement: AlterIormPlan) -> Effects:
-    """Replace the objective and the plans that are given; nothing changes when one of them breaks a rule."""
+    """Replace the objective and the plans in the statement; nothing changes if one of them breaks a rule."""
     cell, release = place.cell, place.rack.release.number
     require_cellsrv(cell)
     objective = cell.iorm.objective
@@ -52,7 +52,7 @@ def _broken(rule: str) -> CellError:
 
 
 def _check_profiles(db_plan: tuple[Directive, ...], cat_plan: tuple[Directive, ...], release: Release) -> None:
-    """Raise CellError for profiles beside a catplan, and for too many of them. Source: reference cellcli.md 7.1."""
+    """Raise CellError if profiles are used beside a catplan, or if there are too many. Source: reference cellcli.md 7.1."""
     profiles = [d for d in db_plan if (d.get("type") or "").lower() == "profile"]
     if profiles and cat_plan:
         raise _broken(f"profile {profiles[0].name} in dbplan cannot be combined with a catplan")
@@ -131,7 +131,7 @@ _ALLOWED = {
 
 
 def check_plan(name: str, plan: tuple[Directive, ...], release: Release) -> tuple[Directive, ...]:
-    """Return ``plan`` if it keeps all rules of the plan called ``name``.
+    """Return ``plan`` if it meets all rules of the plan called ``name``.
 
     Raises:
         CellError: CELL-00006 for allocations over 100 % on a level, CELL-00023 for a share, else an emulated code that

@@ -46,7 +46,7 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "THRESHOLD": hardware_rows.threshold_rows,
     "XRMEMCACHE": hardware_rows.memory_cache_rows,
 }
-"""Object types that LIST answers, besides those of metrics: all that there are."""
+"""The functions that make the rows of LIST for each object type, except for metrics."""
 
 _NEEDS_CELLSRV = frozenset(
     (
@@ -57,10 +57,10 @@ _NEEDS_CELLSRV = frozenset(
 
 
 def list_texts(place: Place, statement: ListStatement, look: printer.Format) -> Iterator[str]:
-    """Yield what LIST prints, in one piece, or in many when it is long.
+    """Yield the output of LIST, in one piece, or in many if it is long.
 
     Raises:
-        CellError: an object does not exist, or CELLSRV is needed and down.
+        CellError: an object does not exist, or CELLSRV is needed but down.
     """
     owner, release = on_hardware(place, statement.object_type), place.rack.release
     if owner is not statement.object_type:
@@ -106,7 +106,7 @@ def _on_hardware(statement: ListStatement, owner: ObjectType, release: Release) 
 
 
 def describe_text(place: Place, owner: ObjectType) -> str:
-    """Return what DESCRIBE prints."""
+    """Return the output of DESCRIBE."""
     return printer.describe(on_hardware(place, owner), place.rack.release.number)
 
 
@@ -114,9 +114,9 @@ _DRAM_ATTRIBUTES = ("name", "creationTime", "effectiveCacheSize")
 
 
 def on_hardware(place: Place, owner: ObjectType) -> ObjectType:
-    """Return an object type as the cell's hardware has it.
+    """Return an object type in the form that the cell's hardware has.
 
-    XRMEMCACHE is what PMEMCACHE is on persistent memory, and has three attributes in DRAM. Source: Oracle SAGUG,
+    On persistent memory XRMEMCACHE has the attributes of PMEMCACHE; in DRAM it has three attributes. Source: Oracle SAGUG,
     describe-xrmemcache.
     """
     if owner.name != "XRMEMCACHE":
@@ -131,7 +131,7 @@ def _detail_attributes(owner: ObjectType, release: Release) -> tuple[Attribute, 
 
 
 def _in_detail_order(owner: ObjectType, attributes: Iterable[Attribute], release: Release) -> tuple[Attribute, ...]:
-    """Return attributes in the order of DETAIL, which is not that in which they are asked for.
+    """Return attributes in the order of DETAIL, which is independent of the order in the statement.
 
     Source: a published LIST CELL ATTRIBUTES … DETAIL of 12.1.2.1, in Expert Oracle Exadata (Apress).
     """

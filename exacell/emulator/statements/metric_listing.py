@@ -1,7 +1,7 @@
 """LIST METRICCURRENT, METRICHISTORY and METRICSTREAM.
 
-A history can have millions of rows, so filters that need no value are applied before any value is computed, and the
-plain layout of an unsorted history is printed minute by minute without a record for each row.
+A history can have millions of rows. So filters that need no value are applied before values are computed, and an unsorted history
+in columns is printed minute by minute, without a record for each row.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _LEAD = "\t "
 _KEPT_TEXTS = 400_000
 """Values of a history that are kept between computing their widths and printing them."""
 _SAMPLED = 48
-"""Minutes, evenly spread, that a longer history's width is taken from, besides those at which values are large."""
+"""Minutes, evenly spread, from which the column width of a longer history is taken, besides those with large values."""
 _TYPED = ("Number", "%", "MB/sec")
 """Units whose values print 0 and 0.0 differently."""
 _REMEMBERED = 2048
-"""Texts of one metric's values that are remembered."""
+"""Texts of one metric's values that are kept in memory."""
 
 
 def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
-    """Return the row of a metric definition with what ALTER METRICDEFINITION has set."""
+    """Return the row of a metric definition, with the settings of ALTER METRICDEFINITION."""
     settings = cell.metric_settings
     return {
         "name": definition.name,
@@ -58,7 +58,7 @@ def definition_row(cell: Cell, definition: MetricDefinition) -> Row:
 
 
 def check_names(place: Place, statement: ListStatement) -> None:
-    """Raise CellError for a metric that is named and does not exist."""
+    """Raise CellError if a named metric does not exist."""
     definitions = metrics_in(place.rack.release.number)
     for name in statement.names:
         if name.upper() not in definitions:
@@ -70,7 +70,7 @@ def rows_of(place: Place, statement: ListStatement) -> Iterator[Row]:
     """Yield the rows of a LIST of current metrics or of definitions, before filters on values.
 
     Raises:
-        CellError: a metric that is named does not exist.
+        CellError: a named metric does not exist.
     """
     check_names(place, statement)
     definitions, kind = metrics_in(place.rack.release.number), statement.object_type.name
@@ -89,9 +89,9 @@ def rows_of(place: Place, statement: ListStatement) -> Iterator[Row]:
 
 
 def _with_fine_grained(place: Place, rows: Iterable[Row], seconds: int) -> Iterator[Row]:
-    """Yield each row, and behind it the one of the fine-grained collection, for metrics that have one.
+    """Yield each row, followed by the row of the fine-grained collection for metrics that have one.
 
-    Counters of an emulated cell move once a minute: only the time of the collection is finer.
+    Counters of an emulated cell change once a minute: only the time of the collection is finer.
     """
     moment = place.rack.now() // seconds * seconds
     definitions = metrics_in(place.rack.release.number)
@@ -103,7 +103,7 @@ def _with_fine_grained(place: Place, rows: Iterable[Row], seconds: int) -> Itera
 
 
 def wanted_by(place: Place, statement: ListStatement) -> Sequence[MetricDefinition]:
-    """Return the metrics that can pass, judged by their names and by filters on what a definition has."""
+    """Return the metrics that can pass the filters, judged by their names and definitions."""
     names = frozenset(name.upper() for name in statement.names)
     filters = tuple(f for f in statement.filters if f.attribute.name in _OF_DEFINITION)
     found = _passing(place.rack.release.number, names, filters)
@@ -114,7 +114,7 @@ def wanted_by(place: Place, statement: ListStatement) -> Sequence[MetricDefiniti
 
 @lru_cache(maxsize=128)
 def _passing(release: Release, names: frozenset[str], filters: tuple[Filter, ...]) -> tuple[MetricDefinition, ...]:
-    """Return the metrics of a release that pass; programs that watch a cell ask the same over and over."""
+    """Return the metrics of a release that pass; cached, because programs that watch a cell ask the same again and again."""
     found: list[MetricDefinition] = []
     for definition in metrics_in(release).values():
         if names and definition.name not in names:
@@ -128,7 +128,7 @@ def _passing(release: Release, names: frozenset[str], filters: tuple[Filter, ...
 def readings_of(
     reader: MetricReader, moment: float, wanted: Sequence[MetricDefinition], statement: ListStatement
 ) -> Iterator[Reading]:
-    """Yield the values of metrics at the collection of ``moment`` whose objects pass the filters on them."""
+    """Yield the values of metrics at the collection of ``moment``, for objects that pass the statement's filters."""
     filters = [f for f in statement.filters if f.attribute.name == "metricObjectName"]
     if not filters:
         yield from reader.readings(moment, wanted)
@@ -161,7 +161,7 @@ def reading_row(cell: Cell, reading: tuple[MetricDefinition, str, float, float])
 
 
 def history_minutes(place: Place, statement: ListStatement) -> list[float]:
-    """Return the collections that a history's filters on time let pass, oldest first."""
+    """Return the times of the collections that pass a history's filters on time, oldest first."""
     cell = place.cell
     metrics, now = place.rack.metrics[cell.host], place.rack.now()
     last = place.rack.collection_time(cell)
@@ -186,7 +186,7 @@ def history_minutes(place: Place, statement: ListStatement) -> list[float]:
 
 
 def prints_by_minute(statement: ListStatement, attributes: Sequence[Attribute]) -> bool:
-    """Whether a LIST is one that :func:`minutes_of` can print: a history as it comes, value and time at the end."""
+    """Return whether :func:`minutes_of` can print a LIST: an unsorted history with value and time at the end."""
     names = [attribute.name for attribute in attributes]
     tail = ["metricValue", "collectionTime"]
     head = names[: -len(tail)] if names[-2:] == tail else names[:-1]
@@ -204,10 +204,10 @@ def prints_by_minute(statement: ListStatement, attributes: Sequence[Attribute]) 
 
 
 def minutes_of(place: Place, statement: ListStatement, attributes: Sequence[Attribute]) -> Iterator[str]:
-    """Yield the text of a plain history, a piece for each minute, and empty pieces while the widths are computed.
+    """Yield the text of a history in columns, one piece for each minute, and empty pieces while the widths are computed.
 
-    Columns are as wide as their widest value. A very long history is printed while it is computed: it takes its width from
-    the minutes at which values are large, and should one be wider after all, from then on columns are.
+    Columns are as wide as their widest value. A very long history is printed while it is computed: its widths are taken from
+    the minutes with large values; if a later value is wider, the columns are wider from there on.
     """
     wanted = wanted_by(place, statement)
     minutes = history_minutes(place, statement)
@@ -261,13 +261,13 @@ def _fixed(definition: MetricDefinition, owner: str, attribute: str) -> str:
 
 
 class Mask:
-    """Which objects the filters on metricObjectName let pass."""
+    """The objects that pass the filters on metricObjectName."""
 
     def __init__(self, statement: ListStatement) -> None:
         self._filters = [f for f in statement.filters if f.attribute.name == "metricObjectName"]
 
     def passes(self, owner: str) -> bool:
-        """Whether an object passes."""
+        """Return whether an object passes."""
         return all(passes(owner, f) for f in self._filters)
 
     def kept(self, objects: Sequence[str]) -> list[str]:
@@ -282,9 +282,9 @@ class Mask:
 
 
 def telling_minutes(metrics: CellMetrics, minutes: Sequence[float]) -> list[float]:
-    """Return those of ``minutes`` at which metrics are largest, oldest first.
+    """Return the minutes of ``minutes`` at which metrics are largest, oldest first.
 
-    Counters are, before they start anew and at the end; rates of the past when it was busiest; others may be at any time.
+    Counters are largest before they are reset and at the end, rates of the past when it was busiest, others at any time.
     """
     found = {minutes[0], minutes[-1], *minutes[:: max(1, len(minutes) // _SAMPLED)]}
     found |= {moment - MINUTE for moment in metrics.collections.turns()}
@@ -295,7 +295,7 @@ def telling_minutes(metrics: CellMetrics, minutes: Sequence[float]) -> list[floa
 
 
 class _Texts:
-    """Metric values as text, remembered: most values of a history are those of the minute before, or of another object."""
+    """Metric values as text, cached: most values of a history are equal to those of the minute before or of another object."""
 
     def __init__(self, mask: Mask) -> None:
         self._mask = mask
@@ -303,7 +303,7 @@ class _Texts:
         self._known: dict[str, dict[tuple[type, float], str]] = {}
 
     def of(self, table: Iterable[tuple[MetricDefinition, list[str], list[float]]]) -> list[str]:
-        """Return the values of a minute as they are printed."""
+        """Return the values of a minute as text, as LIST prints them."""
         found: list[str] = []
         for definition, objects, numbers in table:
             last = self._last.get(definition.name)

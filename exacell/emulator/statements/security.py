@@ -1,7 +1,7 @@
 """Keys of clients, and the users and roles of ExaCLI.
 
-Roles bind callers of ExaCLI and REST alone: whoever runs cellcli on the cell is known by the login of the operating
-system. Source: reference cellcli.md 1.5 and 2.3; Oracle SAGUG, assign-key, list-key, create-role, grant; Oracle DBMSQ,
+Roles apply only to callers of ExaCLI and REST: on the cell itself, cellcli knows its user by the login of the operating system.
+Source: reference cellcli.md 1.5 and 2.3; Oracle SAGUG, assign-key, list-key, create-role, grant; Oracle DBMSQ,
 creating-roles-and-getting-information-roles. Success lines that no public session shows follow those of other objects.
 """
 
@@ -33,7 +33,7 @@ def _records(place: Place, kind: str) -> dict[str, Record]:
 
 
 def chosen(names: Sequence[str] | None, known: Mapping[str, Record], noun: str) -> Iterator[str | CellError]:
-    """Yield the names among ``known`` that a statement means (None: all), or the error for one that does not exist."""
+    """Yield the names among ``known`` that a statement means (None: all), or an error for each that does not exist."""
     if names is None:
         yield from list(known)
         return
@@ -46,14 +46,14 @@ def chosen(names: Sequence[str] | None, known: Mapping[str, Record], noun: str) 
 
 
 def create_key(place: Place, statement: AdminStatement) -> Effects:
-    """Print a random key. It is assigned to nobody."""
+    """Print a random key; it is not assigned."""
     new_id(place.cell, place.rack.spec.seed)
     text = f"{place.rack.spec.seed}|{place.cell.host}|key|{place.cell.created}"
     yield line(f"\t {guid(text).replace('-', '')}")
 
 
 def assign_key(place: Place, statement: AssignKey) -> Effects:
-    """Assign keys to clients; an empty key takes a client's key away."""
+    """Assign keys to clients; an empty key removes a client's key."""
     keys = _records(place, "KEY")
     for _client, key in statement.keys:
         if key and _KEY.fullmatch(key) is None:
@@ -115,7 +115,7 @@ def create_roles(place: Place, statement: AdminStatement) -> Effects:
 
 
 def drop_roles(place: Place, statement: AdminStatement) -> Effects:
-    """Drop roles; one that users have needs FORCE, and is taken from them."""
+    """Drop roles; a role that users have needs FORCE, and the users lose it."""
     roles, users = _records(place, "ROLE"), _records(place, "USER")
     for found in chosen(statement.names, roles, "Role"):
         if isinstance(found, CellError):
@@ -132,7 +132,7 @@ def drop_roles(place: Place, statement: AdminStatement) -> Effects:
 
 
 def role_rows(place: Place) -> list[Row]:
-    """Return the rows of LIST ROLE, by name; a privilege a line."""
+    """Return the rows of LIST ROLE, by name; each privilege is one line."""
     rows: list[Row] = []
     for name, role in sorted(_records(place, "ROLE").items()):
         lines = tuple(role["privileges"])
@@ -141,7 +141,7 @@ def role_rows(place: Place) -> list[Row]:
 
 
 def _password(values: Mapping[str, str], release: Release) -> str:
-    """Return what a password is kept as."""
+    """Return the stored form of a password."""
     text = checked_values("USER", values, release)["password"]
     kinds = (str.isdecimal, str.islower, str.isupper)
     if not 8 <= len(text) <= 40 or not all(any(kind(char) for char in text) for kind in kinds):
@@ -159,12 +159,12 @@ def create_user(place: Place, statement: AdminStatement) -> Effects:
 
 
 def password_fits(user: Record, password: str) -> bool:
-    """Whether a password is that of a user."""
+    """Return whether a password is the user's."""
     return bool(user["password"] == hashlib.sha256(password.encode()).hexdigest())
 
 
 def alter_user(place: Place, statement: AdminStatement) -> Effects:
-    """Give a user another password; the old one again is refused."""
+    """Change a user's password; the same password again is refused."""
     users = _records(place, "USER")
     for found in chosen(statement.names, users, "User"):
         if isinstance(found, CellError):
@@ -197,7 +197,7 @@ def user_rows(place: Place) -> list[Row]:
 
 
 def grant(place: Place, statement: Grant) -> Effects:
-    """Grant or revoke a privilege to roles, or roles to users; what a role or user has already stays as it is."""
+    """Grant or revoke a privilege to roles, or roles to users; a grant that exists already stays as it is."""
     roles = _records(place, "ROLE")
     if statement.privilege:
         targets, noun, field, items = roles, "Role", "privileges", [statement.privilege]

@@ -1,4 +1,4 @@
-"""Quarantines and diagnostic packages: what a cell keeps after something went wrong.
+"""Quarantines and diagnostic packages: the records that a cell keeps after a failure.
 
 Source: reference cellcli.md 2.3; Oracle SAGUG, create-quarantine, alter-quarantine, create-diagpack, list-diagpack.
 """
@@ -44,7 +44,7 @@ def create_quarantine(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_quarantines(place: Place, statement: AdminStatement) -> Effects:
-    """Set the comment of quarantines, the only attribute of theirs that can be altered."""
+    """Set the comment of quarantines, their only attribute that can be altered."""
     values = checked_values("QUARANTINE", statement.values, place.rack.release.number)
     for found in chosen(statement.names, _quarantines(place), "Quarantine"):
         if isinstance(found, CellError):
@@ -55,7 +55,7 @@ def alter_quarantines(place: Place, statement: AdminStatement) -> Effects:
 
 
 def drop_quarantines(place: Place, statement: AdminStatement) -> Effects:
-    """Drop quarantines: what they kept away from smart scans may use them again."""
+    """Drop quarantines: smart scans may use the quarantined objects again."""
     for found in chosen(statement.names, _quarantines(place), "Quarantine"):
         if isinstance(found, CellError):
             yield line(found.line)
@@ -77,7 +77,7 @@ def quarantine_rows(place: Place) -> list[Row]:
 
 
 def create_diagpack(place: Place, statement: AdminStatement) -> Effects:
-    """Begin a package of logs and traces, of a time or for an alert; it is there some minutes later."""
+    """Begin a package of logs and traces, for a time or for an alert; it is complete some minutes later."""
     packs, values, now = place.cell.records.setdefault("DIAGPACK", {}), dict(statement.values), place.rack.now()
     alert = values.pop("alertname", None)
     start, hours = values.pop("packstarttime", None), values.pop("durationinhrs", "1")
@@ -118,7 +118,7 @@ def _moment(text: str, now: float) -> float:
 
 
 def diagpack_text(place: Place, *, detail: bool) -> str:
-    """Return what LIST DIAGPACK prints, newest first; its layout is its own. Source: Oracle SAGUG, list-diagpack."""
+    """Return the output of LIST DIAGPACK, newest first; it has a special layout. Source: Oracle SAGUG, list-diagpack."""
     now = place.rack.now()
     texts: list[str] = []
     for name, pack in sorted(place.cell.records.get("DIAGPACK", {}).items(), key=lambda item: -item[1]["time"]):

@@ -1,4 +1,4 @@
-"""Thresholds, alerts and metric definitions: what ALTER, CREATE and DROP do to them, and how they are listed.
+"""ALTER, CREATE and DROP of thresholds, alerts and metric definitions, and the rows of their LIST.
 
 Source: reference cellcli.md 2.3 and 5; Oracle SAGUG, create-threshold, alter-alerthistory, alter-metricdefinition.
 """
@@ -20,7 +20,7 @@ from exacell.emulator.values import passes
 
 
 def _settings(place: Place, values: Mapping[str, str]) -> dict[str, str | float | int]:
-    """Return checked values of a threshold's attributes."""
+    """Return the values of a threshold's attributes after checking them."""
     texts = checked_values("THRESHOLD", values, place.rack.release.number)
     kinds: Mapping[str, type[str | float | int]] = {"warning": float, "critical": float, "comparison": str}
     return {name: kinds.get(name, int)(text) for name, text in texts.items()}
@@ -61,7 +61,7 @@ def _chosen(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Ite
 
 
 def alter(place: Place, statement: AdminStatement) -> Effects:
-    """Set attributes of thresholds; the next collection is looked at by them, and may change or clear their alerts."""
+    """Set attributes of thresholds; the next collection is compared with them, and may change or clear their alerts."""
     settings = _settings(place, statement.values)
     for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
         if isinstance(found, CellError):
@@ -88,7 +88,7 @@ def drop(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_alerts(place: Place, statement: AdminStatement) -> Effects:
-    """Set who has examined alerts."""
+    """Set the examiner of alerts."""
     values = checked_values("ALERTHISTORY", statement.values, place.rack.release.number)
     alerts = {alert.name: alert for alert in place.cell.alerts}
     for found in _chosen(statement.names, list(alerts), "Alert"):
@@ -100,7 +100,7 @@ def alter_alerts(place: Place, statement: AdminStatement) -> Effects:
 
 
 def drop_alerts(place: Place, statement: AdminStatement) -> Effects:
-    """Drop alerts; the members of a sequence only go together."""
+    """Drop alerts; the members of a sequence can only be dropped together."""
     cell = place.cell
     alerts = {alert.name: alert for alert in cell.alerts}
     chosen = list(_chosen(statement.names, list(alerts), "Alert"))
@@ -123,7 +123,7 @@ def drop_alerts(place: Place, statement: AdminStatement) -> Effects:
 
 
 def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
-    """Switch fine-grained collection or streaming of metrics on or off; what a metric does not allow is refused."""
+    """Switch fine-grained collection or streaming of metrics on or off; refused if a metric does not allow it."""
     settings = checked_values("METRICDEFINITION", statement.values, place.rack.release.number)
     definitions = metrics_in(place.rack.release.number)
     for found in _chosen(statement.names, list(definitions), "Metric definition"):

@@ -1,4 +1,4 @@
-"""EXPORT and IMPORT CELLDISK: cell disks that are taken out of one cell and put into use again.
+"""EXPORT and IMPORT CELLDISK: cell disks that are moved out of one cell and used again.
 
 Source: reference cellcli.md 2.3; Oracle SAGUG, export-celldisk, import-celldisk. The success lines follow those of other
 statements on cell disks.
@@ -18,7 +18,7 @@ EXPORTED = "importRequired"
 
 
 def export(place: Place, statement: AdminStatement) -> Effects:
-    """Prepare cell disks for being moved: ASM sees their grid disks no more. Those of a cache or log stay."""
+    """Prepare cell disks to be moved: ASM no longer sees their grid disks. Disks of a cache or log can't be exported."""
     cell = place.cell
     require_cellsrv(cell)
     if statement.names is None:
@@ -68,7 +68,7 @@ def _export_one(place: Place, disk: CellDisk) -> None:
 
 
 def import_(place: Place, statement: AdminStatement) -> Effects:
-    """Put exported cell disks into use again; with a name and a LUN the disk of that LUN gets the name."""
+    """Use exported cell disks again; with a name and a LUN, the disk on that LUN gets the name."""
     cell = place.cell
     require_cellsrv(cell)
     unknown = next((name for name in statement.values if name not in ("lun", "comment")), None)
@@ -100,7 +100,7 @@ def _import_one(place: Place, disk: CellDisk) -> None:
     disk.status = "normal"
     for grid_disk in place.cell.grid_disks_on(disk.name):
         if grid_disk.status == EXPORTED:
-            # Keys and names of clients do not come along. Source: Oracle SAGUG, export-celldisk.
+            # Keys and names of clients are not imported. Source: Oracle SAGUG, export-celldisk.
             grid_disk.status, grid_disk.available_to = "active", ()
             if place.rack.asm is not None:
                 place.rack.asm.grid_disk_changed(place.cell.host, grid_disk.name, "active")

@@ -1,1 +1,1 @@
-"""What user sessions of emulated databases do: tables, transactions, the log writer, and 10046 trace files."""
+"""The work of user sessions on emulated databases: tables, transactions, the log writer, and 10046 trace files."""

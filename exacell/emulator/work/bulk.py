@@ -1,7 +1,7 @@
-"""Statements that say in one line what a loop would do a million times: known by their form, and carried out at once.
+"""Statements that do in one line the work of a million loops: recognized by their form, and carried out at once.
 
-Two forms are known: the rows of ``SELECT LEVEL, constant, … FROM dual CONNECT BY LEVEL <= n``, and a loop of PL/SQL that does
-nothing but read a user's table, by a key that it draws or whole. Whatever differs in form is carried out step by step.
+Two forms are known: the rows of ``SELECT LEVEL, constant, … FROM dual CONNECT BY LEVEL <= n``, and a loop of PL/SQL that only
+reads a user's table, by a random key or as a whole. Statements of another form are carried out step by step.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from exacell.emulator.sql import tree
 
 
 def is_level(expression: tree.Expression) -> bool:
-    """Whether that is LEVEL."""
+    """Return whether the expression is LEVEL."""
     return isinstance(expression, tree.Column) and (expression.qualifier, expression.name) == ("", "LEVEL")
 
 
 def numbered_to(query: tree.Query) -> int:
-    """Return how many rows a query numbers that gives LEVEL and constants; 0 for every other query."""
+    """Return the number of rows of a query that selects only LEVEL and constants; 0 for every other query."""
     match query:
         case tree.Query(blocks=(block,), operators=(), order_by=(), limit=None, named=(), offset=0):
             return _numbered(block)
@@ -47,7 +47,7 @@ def _is_constant(expression: tree.Expression) -> bool:
 
 
 def first_of(query: tree.Query) -> tree.Query:
-    """Return the query for the first row alone of those that :func:`numbered_to` counts."""
+    """Return the query for only the first of the rows that :func:`numbered_to` counts."""
     (block,) = query.blocks
     assert block.hierarchy is not None and isinstance(block.hierarchy.connect, tree.Binary)
     connect = replace(block.hierarchy.connect, right=tree.Literal(1))
@@ -59,15 +59,15 @@ _NOTHING = tree.Literal(None)
 
 @dataclass(frozen=True, kw_only=True)
 class Reads:
-    """What the body of a loop reads.
+    """The reads in the body of a loop.
 
     Attributes:
-        table: as the query writes it.
-        into: the variable that gets what is found.
-        key: the variable that the key is drawn into; empty where the whole table is read.
-        column: that the key is looked up in.
-        item: the column that is found.
-        low, high: from which on, and up to which, it is drawn.
+        table: its name as the query writes it.
+        into: the variable that gets the found value.
+        key: the variable that gets the random key; empty if the whole table is read.
+        column: the column in which the key is looked up.
+        item: the column that is read.
+        low, high: the limits between which the key is drawn.
     """
 
     table: str
@@ -80,7 +80,7 @@ class Reads:
 
 
 def reads_of(body: tuple[pl.Statement, ...]) -> Reads | None:
-    """Return what a loop's body reads: ``k := TRUNC(DBMS_RANDOM.VALUE(low, high)); SELECT c INTO v FROM t WHERE id = k;``, or
+    """Return the reads of a loop's body ``k := TRUNC(DBMS_RANDOM.VALUE(low, high)); SELECT c INTO v FROM t WHERE id = k;``, or
     ``SELECT COUNT(*) INTO v FROM t;``. None for every other body.
     """
     match body:
@@ -122,7 +122,7 @@ def _scanned(query: tree.Query, into: str) -> Reads | None:
 
 
 def _plain(query: tree.Query) -> tree.Block | None:
-    """Return the one SELECT of a query on one table, without what would make more of its rows."""
+    """Return the one SELECT of a query on one table; None if the query has clauses that change its number of rows."""
     match query:
         case tree.Query(blocks=(block,), operators=(), order_by=(), limit=None, named=(), offset=0):
             extra = (block.group_by, block.having, block.distinct, block.hierarchy)

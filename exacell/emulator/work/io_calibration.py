@@ -1,8 +1,8 @@
-"""DBMS_RESOURCE_MANAGER.CALIBRATE_IO: what a database reads from the disks of its data files, and the view of the last run.
+"""DBMS_RESOURCE_MANAGER.CALIBRATE_IO: a database's reads from the disks of its data files, and the view of the last run.
 
 Source: Oracle PL/SQL Packages and Types Reference, DBMS_RESOURCE_MANAGER; Oracle Database Reference, DBA_RSRC_IO_CALIBRATE;
-reference measurement.md 5. Simplified: figures are the disks' own, alike in each run but for chance; the databases' load counts
-for nothing, and none is too busy for it.
+reference measurement.md 5. Simplified: the figures are those of the disks, the same in each run except for chance; the databases'
+load is ignored.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from exacell.emulator.sql.values import Value, from_epoch, to_number
 CALIBRATE_IO = "DBMS_RESOURCE_MANAGER.CALIBRATE_IO"
 PARAMETERS = ("num_physical_disks", "max_latency", "max_iops", "max_mbps", "actual_latency")
 _GIVEN = {"num_physical_disks": 1, "max_latency": 20}
-"""What holds where the call says nothing."""
+"""Default values of the call's parameters."""
 LASTS_S = 720.0
-"""Rack seconds of a run."""
+"""Rack seconds that a run takes."""
 
 
 @dataclass(frozen=True)
 class _Disk:
-    """What one disk reads at most: small requests and MB a second, and the milliseconds of a request then."""
+    """The most that one disk reads: small requests and MB in a second, and the milliseconds of a request then."""
 
     iops: int
     mbps: float
@@ -37,10 +37,10 @@ _HARD, _FLASH = _Disk(180, 105.0, 11.0), _Disk(9000, 195.0, 1.0)
 
 
 def arguments(values: Sequence[Value | bool], names: Sequence[str]) -> dict[str, Value | bool]:
-    """Return the arguments of a call by parameter.
+    """Return the arguments of a call by parameter name.
 
     Raises:
-        OraError: PLS-00306 as ORA-06553, they are not the procedure's.
+        OraError: PLS-00306 as ORA-06553 if they do not fit the procedure.
     """
     found: dict[str, Value | bool] = {}
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
@@ -54,10 +54,10 @@ def arguments(values: Sequence[Value | bool], names: Sequence[str]) -> dict[str,
 
 
 def calibrate_io(instance: Instance, given: Mapping[str, Value | bool]) -> dict[str, int]:
-    """Measure for the rack seconds that have just passed, keep it with the database, and return what the OUT parameters get.
+    """Measure over the rack seconds just passed, store the result with the database, and return the values of the OUT parameters.
 
     Raises:
-        OraError: ORA-01109, it is an ASM instance.
+        OraError: ORA-01109 on an ASM instance.
     """
     asm, database = instance.asm, instance.database
     if database is None:
@@ -85,7 +85,7 @@ def calibrate_io(instance: Instance, given: Mapping[str, Value | bool]) -> dict[
 
 
 def last_run(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the row of DBA_RSRC_IO_CALIBRATE, which holds the last run alone."""
+    """Yield the row of DBA_RSRC_IO_CALIBRATE, which has only the last run."""
     found = instance.database.calibration if instance.database is not None else None
     if found is not None:
         yield {

@@ -1,7 +1,7 @@
-"""Many sessions of a database that change a row and commit, again and again: the work of minutes in seconds.
+"""Many sessions of a database that change a row and commit, again and again: the work of minutes, done in seconds.
 
-Nothing is parsed and no row is kept: each session lives through its statements and waits in its own time, so counters and
-trace files are what the statements themselves would have made.
+Nothing is parsed and no row is stored: each session's statements and waits take their time on the session's own clock, so that
+counters and trace files are those that the statements would have made.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from exacell.emulator.instances import Instance
 
 MOST_SESSIONS, MOST_COMMITS = 500, 20_000_000
 _TURN = 1000
-"""Commits after which others get their turn."""
+"""Commits after which other tasks get a turn."""
 
 
 def commit_load(asm: Asm, name: str, *, sessions: int, commits: int) -> Iterator[None]:
-    """Let sessions on the first node of a database commit one change after another, and yield now and then.
+    """Let sessions on the first node of a database commit one change after the other, and yield now and then.
 
     Args:
         sessions: how many, all at the same time.
-        commits: of each.
+        commits: commits of each session.
 
     Raises:
-        EmulatorError: a number makes no sense.
+        EmulatorError: ``sessions`` or ``commits`` is out of its range.
     """
     if not 0 < sessions <= MOST_SESSIONS or not 0 < commits * sessions <= MOST_COMMITS:
         raise EmulatorError(
@@ -56,4 +56,4 @@ def commit_load(asm: Asm, name: str, *, sessions: int, commits: int) -> Iterator
 
 
 def _nothing() -> None:
-    """Take nothing back: the load has no rows."""
+    """Roll back nothing: the load has no rows."""

@@ -1,7 +1,7 @@
-"""The log writer of an instance: one redo write after another; what is committed while one runs goes with the next.
+"""The log writer of an instance: one redo write after the other; a commit during a write is part of the next write.
 
 So commits of several sessions share a write and wait for the same end, as they do in Oracle. Times are microseconds of the
-sessions' own time, which may run ahead of the rack's clock or stay behind it: what counts is their order.
+sessions' own time, which may run ahead of the rack's clock or stay behind it: only their order matters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SCN_STEP = 3
 
 @dataclass(kw_only=True)
 class LogWriter:
-    """The redo writes of one stretch of work.
+    """The redo writes of one period of work.
 
     Attributes:
         latency: draws the microseconds of a write.
@@ -31,21 +31,21 @@ class LogWriter:
 
     @property
     def writes(self) -> int:
-        """How many redo writes there were."""
+        """Return the number of redo writes."""
         return len(self._starts)
 
     @property
     def last_scn(self) -> int:
-        """The system change number after the last write."""
+        """Return the system change number after the last write."""
         return self.scn + SCN_STEP * self.writes
 
     @property
     def end(self) -> int:
-        """When the last write ended; 0 where there was none."""
+        """Return the end of the last write in microseconds; 0 if there was none."""
         return self._ends[-1] if self._ends else 0
 
     def commit(self, at: int) -> tuple[int, int]:
-        """Return when the redo that is ready at a moment is written, and the number of changes up to which it is."""
+        """Return the time at which redo that is ready at ``at`` is written, and the system change number up to which it is."""
         if not self._starts or at > self._ends[-1]:
             self._write(at)
         elif at > self._starts[-1]:

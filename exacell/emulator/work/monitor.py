@@ -1,4 +1,4 @@
-"""DBMS_MONITOR and event 10046: what switches traces on and off.
+"""DBMS_MONITOR and event 10046: they switch traces on and off.
 
 Source: Oracle PL/SQL Packages and Types Reference, DBMS_MONITOR; reference measurement.md 1.1 for the levels of the event.
 """
@@ -14,7 +14,7 @@ from exacell.emulator.work.sessions import UserSession
 from exacell.emulator.work.tracing import EnabledTrace
 
 ANY_MODULE, ANY_ACTION = "###ALL_MODULES", "###ALL_ACTIONS"
-"""What stands for every module and every action."""
+"""The constants for every module and every action."""
 
 _SWITCHED = ("waits", "binds")
 _PARAMETERS: Mapping[str, tuple[str, ...]] = {
@@ -34,18 +34,18 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = {
 }
 MONITOR = tuple(f"DBMS_MONITOR.{name}" for name in _PARAMETERS)
 NAMING = ("DBMS_APPLICATION_INFO.SET_MODULE", "DBMS_APPLICATION_INFO.SET_ACTION")
-"""What a session calls itself, by which it may be traced."""
+"""Procedures that set a session's names, by which it may be traced."""
 
 
 def call_monitor(user: UserSession, name: str, values: Sequence[Value | bool], names: Sequence[str]) -> None:
     """Carry out one of :data:`MONITOR` or :data:`NAMING`.
 
     Args:
-        names: those with which arguments were given, empty for each that was given by its place.
+        names: the parameter name of each argument; empty for an argument given by its place.
 
     Raises:
-        OraError: ORA-06553 for arguments that it has not, ORA-00030 for no such session, ORA-13852 or 13853 for what is
-            off or on already.
+        OraError: ORA-06553 for wrong arguments, ORA-00030 if there is no such session, ORA-13852 or 13853 if the trace is off or
+            on already.
     """
     if name in NAMING:
         texts = [to_text(value) or "" for value in values if not isinstance(value, bool)]
@@ -128,8 +128,9 @@ def _switch(user: UserSession, trace: EnabledTrace, *, on: bool) -> None:
 
 
 def trace_by_event(user: UserSession, event: str) -> None:
-    """Switch the session's own trace as ``10046 trace name context forever, level n`` or ``… context off`` asks; other
-    events mean nothing here."""
+    """Switch the session's own trace on or off, by ``10046 trace name context forever, level n`` or ``… context off``; other
+    events do nothing here.
+    """
     words = event.lower().split()
     if words[:4] != ["10046", "trace", "name", "context"]:
         return

@@ -1,11 +1,11 @@
-"""What a session reads of one table: look-ups by key and scans, as many as a loop asks for, and how long it waits for them.
+"""A session's reads of one table: look-ups by key and scans, as many as a loop asks for, and the waits for them.
 
-A look-up reads one block. The cell that has it serves it from its flash cache or from disk; what it reads from disk comes into
-the cache, unless the table has CELL_FLASH_CACHE NONE. So a table gets warm while it is read, and a full cache of other data
-takes its place again, unless it has KEEP. Simplified: blocks of indexes are in the buffer cache, and none of the table is; what
-a cell serves is not limited by its disks; trace files have no line of it.
+A look-up reads one block. The cell that has the block serves it from its flash cache or from disk; a block read from disk comes
+into the cache, unless the table has CELL_FLASH_CACHE NONE. So a table is cached while it is read, and other data replaces it in a
+full cache, unless it has KEEP. Simplified: blocks of indexes are in the buffer cache, those of the table are not; disks do not
+limit a cell's reads; trace files have no lines about the reads.
 
-Cells count it with their next collection; the session and its instance count it at once.
+Cells count the reads with their next collection; the session and its instance count them at once.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 READ, SCAN = "cell single block physical read", "cell smart table scan"
 FLASH_US, DISK_US = 350, 2250
-"""Microseconds of a read of one block that the flash cache serves, and of one that comes from disk, on average."""
+"""Mean microseconds for a read of one block: from the flash cache, and from disk."""
 SCAN_US, SCANNED_AT_ONCE = 2100, 16 * MIB
-"""Microseconds of a wait for a smart scan, and the bytes that it is for."""
+"""Microseconds of a wait for a smart scan, and the bytes that one wait covers."""
 
 _EXECUTION_US = 22
-"""Microseconds of a SELECT by key in PL/SQL beyond the read."""
+"""Microseconds of a SELECT by key in PL/SQL in addition to the read."""
 _ROWS_SHARE = 0.9
-"""Of a block, what rows fill."""
+"""Share of a block that rows fill."""
 _AT_ONCE = 1000
-"""Look-ups after which others get their turn."""
+"""Look-ups after which other tasks get a turn."""
 
 
 @dataclass(kw_only=True)
 class TableReads:
-    """What sessions have read on one cell that it has not counted yet: requests, and megabytes that smart scans asked for."""
+    """Reads of sessions on one cell that the cell has not counted yet: requests, and megabytes of smart scans."""
 
     hits: int = 0
     misses: int = 0
@@ -63,9 +63,9 @@ class ReadTable:
     """A table as sessions read it.
 
     Attributes:
-        name: with its owner, as cells tell it from others.
+        name: with its owner, so that cells can distinguish it.
         clause: its CELL_FLASH_CACHE.
-        size_bytes: of its blocks.
+        size_bytes: the bytes of its blocks.
     """
 
     name: str
@@ -74,15 +74,15 @@ class ReadTable:
 
 
 def blocks_of(rows: int, row_bytes: int) -> int:
-    """Return the bytes of the blocks that so many rows take."""
+    """Return the bytes of the blocks for so many rows."""
     each = max(1, int(BLOCK_BYTES * _ROWS_SHARE) // max(1, row_bytes))
     return -(-rows // each) * BLOCK_BYTES
 
 
 def look_ups(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
-    """Let a session look so many keys up, one after the other, and yield now and then.
+    """Let a session look up ``count`` keys, one after the other, and yield now and then.
 
-    Keys are drawn from all of the table, so that each of its blocks is as likely as any other.
+    Keys are drawn from the whole table, so that all its blocks are equally likely.
     """
     parts = _parts(user, table)
     chance = user.chance
@@ -104,7 +104,7 @@ def look_ups(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
 
 
 def scans(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
-    """Let a session read the whole table so many times, by smart scans, and yield after each."""
+    """Let a session read the whole table ``count`` times by smart scans, and yield after each."""
     parts = _parts(user, table)
     waits = max(1, -(-table.size_bytes // SCANNED_AT_ONCE))
     for _ in range(count):
@@ -123,13 +123,13 @@ def scans(user: UserSession, table: ReadTable, count: int) -> Iterator[None]:
 
 @dataclass(kw_only=True)
 class _Part:
-    """What of a table lies on one cell.
+    """The part of a table on one cell.
 
     Attributes:
-        share: of reads that the cache serves whatever it holds; None where what it holds decides.
-        open: whether the cache takes reads of the database in.
+        share: the planted share of reads that the cache serves; None if the cached bytes decide.
+        open: whether the cache accepts data of the database.
         held: the bytes of the table that the cache has.
-        fresh: those that have come in since the cache was told.
+        fresh: those of them that are not yet counted in the cache.
     """
 
     host: str
@@ -144,7 +144,7 @@ class _Part:
     fresh: int = 0
 
     def read(self, chance: random.Random, seen: TableReads) -> bool:
-        """Read one block, and return whether flash served it."""
+        """Read one block; return whether it came from flash."""
         kept = self.table.clause == KEEP
         share = (self.held / self.whole if self.share is None else self.share) if self.open else 0.0
         if chance.random() < share:
@@ -199,7 +199,7 @@ def _parts(user: UserSession, table: ReadTable) -> list[_Part]:
 
 
 def _planted(truth: Truth | None, cell: Cell, clause: str, most: int | None) -> float | None:
-    """Return the share of reads that the planted truth has a cache serve; None without one."""
+    """Return the share of reads that a cache serves by the planted truth; None without one."""
     known = truth.served(cell, most) if truth is not None else None
     if known is None:
         return None
@@ -207,7 +207,7 @@ def _planted(truth: Truth | None, cell: Cell, clause: str, most: int | None) -> 
 
 
 def _count(user: UserSession, executions: int, seen: TableReads) -> None:
-    """Count what was read in the statistics of the instance."""
+    """Count the reads in the statistics of the instance."""
     grown = dict.fromkeys(WATCHED, 0.0)
     grown |= {"FC_IO_RQ_R": seen.hits, "FC_IO_RQ_R_MISS": seen.misses, "FC_IO_RQ_R_SKIP": seen.skipped}
     grown |= {"SIO_IO_EL_OF": seen.scanned_mb}
@@ -217,11 +217,11 @@ def _count(user: UserSession, executions: int, seen: TableReads) -> None:
 
 
 KEYED = "physical reads of one block by key"
-"""Counted beside the statistics of Oracle: requests of which none read several blocks."""
+"""A counter besides Oracle's statistics: requests of which each reads only one block."""
 
 
 def crowd_out(cell: Cell, kept: set[str], used: int) -> None:
-    """Let other data that comes into a cell's cache take the place of tables, when the cache is full; ``kept`` stay."""
+    """Let other data that comes into a full cell's cache replace cached tables, except those in ``kept``."""
     cache = cell.flash_cache
     if cache is None or not cache.tables or cache.used_bytes < cache.size_bytes * MAX_USED_SHARE * _FULL:
         return
@@ -231,14 +231,14 @@ def crowd_out(cell: Cell, kept: set[str], used: int) -> None:
 
 
 _FULL = 0.999
-"""Of the most that a cache holds, from where on it is full."""
+"""Share of the most that a cache holds from which on it counts as full."""
 
 
 def reads_to_state(reads: dict[str, dict[str, TableReads]]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return what cells have not counted as JSON-able data."""
+    """Return the reads that cells have not counted yet, as JSON-able data."""
     return {name: {host: asdict(own) for host, own in hosts.items()} for name, hosts in reads.items()}
 
 
 def reads_from_state(state: dict[str, dict[str, dict[str, int]]]) -> dict[str, dict[str, TableReads]]:
-    """Return what :func:`reads_to_state` stored."""
+    """Return the reads that :func:`reads_to_state` stored."""
     return {name: {host: TableReads(**own) for host, own in hosts.items()} for name, hosts in state.items()}

@@ -1,7 +1,7 @@
-"""Where the current redo logs of a thread lie, and how much longer than on SAS disks a redo write takes there.
+"""The place of a thread's current redo log, and how much longer a redo write takes there than on SAS disks.
 
-The flash of the first generations (Sun F20) writes pages of 4096 bytes. A redo block of 512 bytes there is read, changed and
-written again, one block after the other, so that a write takes as long as it has blocks. Blocks of 4096 bytes fit the pages.
+The flash of the first generations (Sun F20) writes pages of 4096 bytes. Each redo block of 512 bytes makes it read, change and
+write a page, one after the other, so that a write takes longer the more blocks it has. Blocks of 4096 bytes fit the pages.
 Sessions that commit at the same time take turns: while a write is under way, half of them get ready for the next one.
 
 Source: the posts on flash of a quarter rack: redo on flash with blocks of 512 bytes took about 4 times as long as on SAS disks
@@ -22,11 +22,12 @@ PAGE, COMMIT = 4096, 400
 """Bytes of a page of such flash, and of the redo of one row that is updated and committed."""
 
 REWRITTEN, FITTING = 5.9, 1.3
-"""How many times as long as a write to SAS disks: each block that is smaller than a page, and each page. A session does other
-things as well, so that its work takes 4 and 1.2 times as long."""
+"""How many times as long as a write to SAS disks it takes: for each block that is smaller than a page, and for each page. A
+session also does other things, so that its work takes 4 and 1.2 times as long.
+"""
 
 PAGED = "MARVELL"
-"""How makeModel of flash begins of which a page is rewritten for every smaller block."""
+"""The beginning of makeModel of the flash that rewrites a page for every smaller block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,8 @@ class RedoPlace:
     """The place of a thread's current log.
 
     Attributes:
-        paged: it has a member on flash that rewrites pages.
-        block_size: of its redo blocks, in bytes.
+        paged: whether it has a member on flash that rewrites pages.
+        block_size: the bytes of its redo blocks.
     """
 
     paged: bool = False
@@ -43,7 +44,7 @@ class RedoPlace:
 
     @classmethod
     def of(cls, instance: Instance) -> RedoPlace:
-        """Return where the current log of an instance's thread lies."""
+        """Return the place of the current log of an instance's thread."""
         assert instance.database is not None
         for group in instance.database.of_thread(instance.node + 1):
             if group.status == "CURRENT":
@@ -55,7 +56,7 @@ class RedoPlace:
         """Return how many times as long as on SAS disks a write takes.
 
         Args:
-            sessions: how many commit at the same time.
+            sessions: the number of sessions that commit at the same time.
         """
         commits = max(1, sessions // 2)
         blocks = -(-commits * COMMIT // self.block_size)

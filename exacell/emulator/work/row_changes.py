@@ -26,12 +26,12 @@ from exacell.emulator.work.bulk import first_of, is_level, numbered_to
 from exacell.emulator.work.tables import Numbered, UserTable, known_as
 
 Undo = Callable[[], None]
-"""Takes one change of rows back."""
+"""Undoes one change of rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Changed:
-    """What a statement did: what SQL*Plus says of it, how many rows it changed, and how that is taken back."""
+    """The result of a statement: SQL*Plus's message, the number of changed rows, and a function that undoes the change."""
 
     message: str
     rows: int
@@ -39,17 +39,17 @@ class Changed:
 
 
 class RowChange:
-    """A statement on one table, compiled: :meth:`run` may be called again while the table is the same."""
+    """A compiled statement on one table; :meth:`run` may be called again while the table is the same."""
 
     def __init__(self, statement: str, tables: Mapping[str, UserTable], below: Catalog, settings: SqlSettings) -> None:
         """Compile a statement.
 
         Args:
             tables: the user tables of the database by name.
-            below: gives everything that a query may read, the tables included.
+            below: returns every view or table that a query may read.
 
         Raises:
-            OraError: it is none of the grammar's, or names what is not there.
+            OraError: the statement is not in the grammar, or names something that does not exist.
         """
         self._parser = SqlParser(statement)
         self._tables, self._below, self._settings = tables, below, settings
@@ -83,7 +83,7 @@ class RowChange:
         return expressions_of(self._below, self._settings).value(expression, scope)[0]
 
     def _condition(self, table: UserTable, reader: TokenReader) -> Condition | None:
-        """Return what WHERE asks for, None without it."""
+        """Return the condition after WHERE; None without WHERE."""
         found = None
         if reader.accept("WHERE"):
             found = expressions_of(self._below, self._settings).condition(self._parser.expression(), self._scope(table))
@@ -150,7 +150,7 @@ class RowChange:
         return lambda: run_query(query, self._below, self._settings).rows
 
     def _number(self, table: UserTable, places: Sequence[int], query: Query, most: int) -> Callable[[], Changed]:
-        """Return what fills a table that is empty with rows that differ only in a number."""
+        """Return a function that fills an empty table with rows that differ only in a number."""
         (block,) = query.blocks
         levels = tuple(places[place] for place, item in enumerate(block.items) if is_level(item.expression))
 
@@ -220,7 +220,7 @@ class RowChange:
 
 
 def _without(table: UserTable, rows: Sequence[list[Value]]) -> Undo:
-    """Return what takes these very rows out of a table, whatever equals them."""
+    """Return an undo that removes exactly these rows from a table, and not others that are equal."""
     own = {id(row) for row in rows}
 
     def remove() -> None:

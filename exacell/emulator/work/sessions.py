@@ -1,7 +1,7 @@
-"""User sessions of an emulated instance: what they commit, how long they wait for it, and what their traces say of it.
+"""User sessions of an emulated instance: their commits, their waits, and their traces.
 
-A session has a time of its own: the work of statements and waits, in microseconds. Sessions that are connected at the same
-time begin at the same moment and share the log writer, however fast their programs are served.
+A session has its own clock, in microseconds, which statements and waits move on. Sessions that are connected at the same time
+begin at the same moment and share the log writer, independent of the speed of their programs.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 SYNC = "log file sync"
 _FIRST_PID, _FIRST_SERIAL, _PIDS = 20_000, 4711, 40_000
 _EXECUTION_US, _CLIENT_US = 70, 110
-"""Microseconds that an execution takes, and for which the client is waited for, at least and on average beyond that."""
+"""Microseconds of an execution and of the wait for the client: the least, and the mean in addition to it."""
 
 
 @dataclass(kw_only=True)
 class Waited:
-    """What a session has waited for one event, in microseconds."""
+    """A session's waits for one event, in microseconds."""
 
     waits: int = 0
     total: int = 0
@@ -47,17 +47,17 @@ class Waited:
 
 @dataclass(kw_only=True)
 class Work:
-    """What users do on the databases of a rack.
+    """The work of users on a rack's databases.
 
     Attributes:
-        tables: by database, as the rack's spec spells it, and name.
+        tables: by database, in the spelling of the rack's spec, and by name.
         counted: statistics of V$SYSSTAT that instances have counted themselves, by database and node.
         writes: redo writes that the cells have not counted yet, by database.
-        reads: of single tables, that cells have not counted yet, by database and cell.
+        reads: reads of single tables that cells have not counted yet, by database and cell.
         kept: tables with CELL_FLASH_CACHE KEEP that sessions have read, as caches name them.
-        connected: sessions since the rack began to run, the first of which has a number by the rack's time.
-        ended: those that have worked and are over.
-        files: gives the files of a database node; None where no host has any.
+        connected: the number of the last session; the first one since the rack was started has a number by the rack's time.
+        ended: the sessions that have worked and have ended.
+        files: returns the files of a database node; None if hosts have no files.
     """
 
     tables: dict[str, dict[str, UserTable]] = field(default_factory=dict)
@@ -71,28 +71,28 @@ class Work:
     _desks: dict[tuple[str, str], Desk] = field(default_factory=dict)
 
     def desk(self, instance: Instance) -> Desk:
-        """Return what is under way on an instance of a database."""
+        """Return the sessions and the log writer of an instance of a database."""
         assert instance.database is not None
         node = instance.asm.nodes[instance.node]
         name = next(name for name in instance.asm.rack.spec.db if name.upper() == instance.database.name)
         return self._desks.setdefault((name, node), Desk(work=self, instance=instance, name=name, node=node))
 
     def counted_on(self, name: str, node: str) -> dict[str, float]:
-        """Return the statistics that an instance has counted itself, to add to."""
+        """Return the statistics that an instance counts itself, as a dict to add to."""
         return self.counted.setdefault(name, {}).setdefault(node, {})
 
     def take_writes(self) -> dict[str, int]:
-        """Return the redo writes that the cells have not counted, by database; they are theirs from now on."""
+        """Return the redo writes that the cells have not counted, by database, and forget them here."""
         taken, self.writes = self.writes, {}
         return taken
 
     def take_reads(self) -> dict[str, dict[str, TableReads]]:
-        """Return the reads of tables that the cells have not counted, by database and cell; they are theirs from now on."""
+        """Return the reads of tables that the cells have not counted, by database and cell, and forget them here."""
         taken, self.reads = self.reads, {}
         return taken
 
     def to_state(self) -> dict[str, Any]:
-        """Return what is kept while the rack does not run; open sessions are not."""
+        """Return the state to store while the rack does not run; open sessions are left out."""
         tables = {name: [table_to_state(table) for table in own.values()] for name, own in self.tables.items() if own}
         return {
             "tables": tables,
@@ -104,7 +104,7 @@ class Work:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Work:
-        """Return what :meth:`to_state` stored."""
+        """Return the work that :meth:`to_state` stored."""
         made = {name: [table_from_state(row) for row in rows] for name, rows in state.get("tables", {}).items()}
         return cls(
             tables={name: {table.known_as: table for table in own} for name, own in made.items()},
@@ -130,7 +130,7 @@ class Desk:
     over: list[int] = field(default_factory=list)
 
     def connect(self, module: str, *, service: str = "SYS$USERS") -> UserSession:
-        """Return a new session."""
+        """Open a new session and return it."""
         sid = next(number for number in range(OWN_SESSION, 1 << 16) if number not in self.sessions)
         self.work.connected = (self.work.connected or int(self.instance.asm.now())) + 1
         number = self.work.connected
@@ -148,7 +148,7 @@ class Desk:
         return session
 
     def log_writer(self) -> LogWriter:
-        """Return the log writer; it begins anew with the first session that works, behind what others did before."""
+        """Return the log writer; the first session that works gets a new one, which starts after earlier work."""
         if self.writer is None:
             assert self.instance.database is not None
             rack: Rack = self.instance.asm.rack
@@ -177,7 +177,7 @@ class Desk:
         return left + sum(session.module in modules for session in self.sessions.values())
 
     def leave(self, session: UserSession) -> None:
-        """Forget a session; with the last one a stretch of work ends."""
+        """Forget a session; with the last one, a period of work ends."""
         self.sessions.pop(session.sid, None)
         self.last = max(self.last, session.clock)
         self.over.append(session.clock)
@@ -196,10 +196,10 @@ class UserSession:
     """One connection of a user.
 
     Attributes:
-        pid: of its server process on the node.
-        traced: its own trace was switched on, by DBMS_MONITOR or event 10046; None while it is not.
-        clock: microseconds since 1970 in its own time; 0 before it has worked.
-        undo: what takes back the changes that are not committed, oldest first.
+        pid: the process id of its server process on the node.
+        traced: its own trace, switched on by DBMS_MONITOR or event 10046; None while it is off.
+        clock: microseconds since 1970 on its own clock; 0 before it has worked.
+        undo: functions that undo the uncommitted changes, oldest first.
     """
 
     desk: Desk
@@ -220,19 +220,19 @@ class UserSession:
 
     @property
     def instance(self) -> Instance:
-        """Where it is connected."""
+        """Return the instance to which it is connected."""
         return self.desk.instance
 
     @property
     def trace_path(self) -> str:
-        """Where its trace goes."""
+        """Return the path of its trace file."""
         assert self.instance.database is not None
         directory = trace_directory(self.instance.database.name, self.instance.name)
         tag = f"_{self.identifier}" if self.identifier else ""
         return f"{directory}/{self.instance.name}_ora_{self.pid}{tag}.trc"
 
     def tracing(self) -> EnabledTrace | None:
-        """Return what makes it a traced session, None where nothing does."""
+        """Return the trace setting that applies to the session; None if it is not traced."""
         if self.traced is not None:
             return self.traced
         assert self.instance.database is not None
@@ -240,7 +240,7 @@ class UserSession:
         return next((trace for trace in self.instance.database.traces if trace.covers(*where)), None)
 
     def execute(self, statement: str, rows: int) -> None:
-        """Let an execution of a statement pass that found or changed so many rows."""
+        """Let the time of one execution of a statement pass; it found or changed ``rows`` rows."""
         self._begin()
         elapsed = _EXECUTION_US + int(self.chance.expovariate(1 / 30))
         self.clock += elapsed
@@ -256,7 +256,7 @@ class UserSession:
             self._ask(None, 0)
 
     def commit(self) -> None:
-        """Make the changes permanent, and wait for the log writer where there are some."""
+        """Make the changes permanent; if there are any, wait for the log writer."""
         if not self.undo:
             return
         self.undo.clear()
@@ -284,22 +284,22 @@ class UserSession:
             self._ask(None, 0)
 
     def moment(self) -> int:
-        """Return microseconds since 1970 in the session's own time."""
+        """Return microseconds since 1970 on the session's own clock."""
         self._begin()
         return self.clock
 
     def spend(self, micros: float) -> None:
-        """Let so many microseconds of its own time pass."""
+        """Move the session's own clock on by so many microseconds."""
         self._begin()
         self.clock += round(micros)
 
     def wait(self, event: str, waits: int, total: int, most: int) -> None:
-        """Let so many waits for an event pass, which take ``total`` microseconds together, and the longest ``most``."""
+        """Let ``waits`` waits for an event pass, which take ``total`` microseconds in total, the longest of them ``most``."""
         self.spend(total)
         self._note(event, waits, total, most)
 
     def count(self, amounts: Mapping[str, float]) -> None:
-        """Add to what the instance counts."""
+        """Add amounts to the instance's own statistics."""
         add(self.desk.work.counted_on(self.desk.name, self.desk.node), **amounts)
 
     def _note(self, event: str, waits: int, total: int, most: int) -> None:
@@ -307,21 +307,21 @@ class UserSession:
         own.waits, own.total, own.most = own.waits + waits, own.total + total, max(own.most, most)
 
     def rollback(self) -> None:
-        """Take the changes back that are not committed."""
+        """Undo the changes that are not committed."""
         while self.undo:
             self.undo.pop()()
         if (trace := self.tracing()) is not None and self.clock:
             self._write(trace, trace_text.rolled_back(self._tim(self.clock)))
 
     def close(self) -> None:
-        """End the session: what is not committed is taken back, and its trace written out."""
+        """End the session: undo uncommitted changes, and write out its trace."""
         if self.undo:
             self.rollback()
         self.end_trace()
         self.desk.leave(self)
 
     def end_trace(self) -> None:
-        """Write out what the trace has."""
+        """Write out the gathered lines of the trace."""
         if self._file is not None:
             self._file.flush()
 
@@ -331,7 +331,7 @@ class UserSession:
             self.clock = self.desk.began + self.chance.randrange(400)
 
     def _tim(self, at: int) -> int:
-        """Return the clock of trace files: 11.2 counts from 1970, later releases from when the node was started."""
+        """Return the clock of trace files: 11.2 counts from 1970, later releases from the start of the node."""
         if self.instance.asm.version < (12,):
             return at
         return at - round(self.instance.started * 1e6) + 1_000_000_000_000

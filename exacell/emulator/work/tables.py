@@ -1,7 +1,7 @@
-"""The tables that users make on emulated databases: columns and rows, and how they are stored.
+"""Tables that users make on emulated databases: their columns and rows, and how they are stored.
 
-Simplified: a table keeps its rows in memory, there are no row locks, and what a session has changed is seen by others before
-it commits. Types are numbers, texts and dates; what else a column may be is kept as text.
+Simplified: a table keeps its rows in memory, there are no row locks, and other sessions see a change before it is committed.
+Types are numbers, texts and dates; values of other types are stored as text.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _NUMBERS = ("NUMBER", "INTEGER", "INT", "SMALLINT", "DECIMAL", "NUMERIC", "FLOAT
 _DATES = ("DATE", "TIMESTAMP")
 _WIDEST = 4000
 SYS = "SYS"
-"""Who is connected."""
+"""The connected user."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UserColumn:
-    """One column: what it holds, how many characters at most, and whether it may be NULL."""
+    """One column: its type, the most characters of its values, and whether it may be NULL."""
 
     name: str
     kind: Kind
@@ -44,16 +44,16 @@ class UserColumn:
 
     @property
     def type(self) -> ColumnType:
-        """What expressions take it for."""
+        """Return its type in expressions."""
         if self.kind is Kind.CHAR:
             return char(self.width)
         return NUMBER if self.kind is Kind.NUMBER else DATE
 
     def taken(self, value: Value, table: UserTable, date_format: str) -> Value:
-        """Return a value as the column of ``table`` holds it.
+        """Return a value converted to the type of this column of ``table``.
 
         Raises:
-            OraError: ORA-01400, 12899, or what a text is no number or date for.
+            OraError: ORA-01400, 12899, or the error of a text that is not a number or a date.
         """
         if value is None or value == "":
             if self.required:
@@ -74,7 +74,7 @@ class Numbered(Sequence[tuple[Value, ...]]):
     """Rows that differ only in a number from 1 to ``most``, as INSERT of LEVEL makes them: none of them is stored.
 
     Attributes:
-        values: of each row; what stands at ``places`` is the number instead.
+        values: the values of each row; at ``places`` they are replaced by the number.
     """
 
     most: int
@@ -82,7 +82,7 @@ class Numbered(Sequence[tuple[Value, ...]]):
     places: tuple[int, ...]
 
     def __len__(self) -> int:
-        """How many rows."""
+        """Return the number of rows."""
         return self.most
 
     @overload
@@ -92,7 +92,7 @@ class Numbered(Sequence[tuple[Value, ...]]):
     def __getitem__(self, place: slice) -> list[tuple[Value, ...]]: ...
 
     def __getitem__(self, place: int | slice) -> tuple[Value, ...] | list[tuple[Value, ...]]:
-        """Return one row, or some."""
+        """Return one row, or several for a slice."""
         numbers = range(1, self.most + 1)[place]
         return self._row(numbers) if isinstance(numbers, int) else [self._row(number) for number in numbers]
 
@@ -106,12 +106,12 @@ class Numbered(Sequence[tuple[Value, ...]]):
 
 @dataclass(kw_only=True)
 class UserTable:
-    """A table.
+    """A user's table.
 
     Attributes:
-        key: place of the column that is its primary key, None without one.
+        key: place of the primary key's column; None without a primary key.
         rows: in the order in which they were inserted; each is a list of the columns' values.
-        numbered: rows before these that nobody has changed; None for none.
+        numbered: unchanged rows before these; None if there are none.
     """
 
     name: str
@@ -122,25 +122,25 @@ class UserTable:
     numbered: Numbered | None = None
 
     def shown(self) -> Sequence[tuple[Value, ...]]:
-        """Return all rows, to read."""
+        """Return all rows, for reading."""
         if self.numbered is not None and not self.rows:
             return self.numbered
         return [*(self.numbered or ()), *(tuple(row) for row in self.rows)]
 
     def changeable(self) -> list[list[Value]]:
-        """Return all rows, to change: from now on each is stored."""
+        """Return all rows, for changing: from now on each row is stored."""
         if self.numbered is not None:
             self.rows[:0] = [list(row) for row in self.numbered]
             self.numbered = None
         return self.rows
 
     def __len__(self) -> int:
-        """How many rows."""
+        """Return the number of rows."""
         return len(self.numbered or ()) + len(self.rows)
 
     @property
     def row_bytes(self) -> int:
-        """What a row takes in a block, roughly."""
+        """Return the approximate bytes of a row in a block."""
         first = next(iter(self.shown()), ())
         return 3 + sum(
             1 + (len(value) if isinstance(value, str) else 7 if isinstance(value, datetime) else 4) for value in first
@@ -148,14 +148,14 @@ class UserTable:
 
     @property
     def known_as(self) -> str:
-        """The name under which it is found; see :func:`known_as`."""
+        """Return the name under which it is found; see :func:`known_as`."""
         return known_as(self.owner, self.name)
 
     def place(self, name: str, at: int) -> int:
         """Return the place of a column.
 
         Raises:
-            OraError: ORA-00904, it has none of that name.
+            OraError: ORA-00904 if there is no column of that name.
         """
         for place, column in enumerate(self.columns):
             if column.name == name:
@@ -163,7 +163,7 @@ class UserTable:
         raise OraError(ora(904, f'"{name}"'), at=at)
 
     def has_keys(self, keys: range) -> bool:
-        """Whether each of these is the primary key of a row."""
+        """Return whether each of these numbers is the primary key of a row."""
         if self.key is None:
             return False
         if self.numbered is not None and not self.rows:
@@ -171,27 +171,27 @@ class UserTable:
         return {row[self.key] for row in self.shown()}.issuperset(keys)
 
     def at_key(self, key: int) -> tuple[Value, ...]:
-        """Return the row of a primary key, which is there."""
+        """Return the row with a primary key; the row must exist."""
         if self.numbered is not None and not self.rows:
             return self.numbered[key - 1]
         return next(row for row in self.shown() if self.key is not None and row[self.key] == key)
 
     def check_key(self) -> None:
-        """Raise ORA-00001 where two rows have the same primary key."""
+        """Raise OraError (ORA-00001) if two rows have the same primary key."""
         if self.key is not None and len({row[self.key] for row in self.shown()}) < len(self):
             raise OraError(ora(1, f"{self.owner}.{self.name}_PK"))
 
 
 def known_as(owner: str, name: str) -> str:
-    """Return the name under which a table is found: its own where SYS has it, who is connected, else the owner's before it."""
+    """Return the name under which a table is found: its own name if SYS, the connected user, owns it; else with the owner."""
     return name if owner in ("", SYS) else f"{owner}.{name}"
 
 
 def read_columns(reader: TokenReader, owner: str, table: str) -> UserTable:
-    """Return the table whose columns stand in the parentheses that come next.
+    """Read the columns in the parentheses that come next, and return the table.
 
     Raises:
-        OraError: they can't be read.
+        OraError: the columns can't be read.
     """
     reader.expect_mark("(", 906)
     columns: list[UserColumn] = []
@@ -210,7 +210,7 @@ def read_columns(reader: TokenReader, owner: str, table: str) -> UserTable:
 
 
 def _column(reader: TokenReader) -> tuple[UserColumn, bool]:
-    """Return a column, and whether it is the primary key."""
+    """Read a column and return it, and whether it is the primary key."""
     name = reader.name(904)
     kind_at = reader.here.at
     if reader.here.kind is not TokenKind.NAME:
@@ -228,13 +228,13 @@ def _column(reader: TokenReader) -> tuple[UserColumn, bool]:
 
 
 def _constraint(reader: TokenReader) -> str:
-    """Step over a constraint of the table and return the column of its primary key, empty for another one."""
+    """Read a constraint of the table and return the column of its primary key; empty for another constraint."""
     words = _rest(reader)
     return words[words.index("KEY") + 2] if "PRIMARY" in words and "KEY" in words[:-2] else ""
 
 
 def _rest(reader: TokenReader) -> list[str]:
-    """Return the words behind a column's type: what constrains it."""
+    """Read and return the words after a column's type: its constraints."""
     words: list[str] = []
     depth = 0
     while depth or not reader.here.is_mark(",", ")"):

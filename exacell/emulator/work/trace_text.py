@@ -9,11 +9,11 @@ _CLIENT = 1650815232
 """``driver id`` of a client that came through a pipe, "beq" in letters."""
 
 _FAMILIES = {"INSERT": 2, "SELECT": 3, "UPDATE": 6, "DELETE": 7}
-"""V$SQLCOMMAND's numbers, ``oct`` in a trace file."""
+"""V$SQLCOMMAND's numbers, which are ``oct`` in a trace file."""
 
 
 def moment(at_us: int, version: tuple[int, ...]) -> str:
-    """Return a time as the lines that begin with three stars have it: with offset and microseconds from 12.2 on."""
+    """Return a time in the form of lines that begin with three stars: with offset and microseconds from 12.2 on."""
     time = datetime.fromtimestamp(at_us / 1e6, UTC)
     return (
         time.isoformat(timespec="microseconds")
@@ -23,7 +23,7 @@ def moment(at_us: int, version: tuple[int, ...]) -> str:
 
 
 def head(path: str, banner: str, home: str, node: str, instance: str, thread: int, process: int, pid: int) -> str:
-    """Return what a trace file begins with."""
+    """Return the first lines of a trace file."""
     return (
         f"Trace file {path}\n{banner}\nORACLE_HOME:    {home}\nSystem name:\tLinux\nNode name:\t{node}\nMachine:\tx86_64\n"
         f"Instance name: {instance}\nRedo thread mounted by this instance: {thread}\nOracle process number: {process}\n"
@@ -32,7 +32,7 @@ def head(path: str, banner: str, home: str, node: str, instance: str, thread: in
 
 
 def began(stamp: str, sid: int, serial: int, service: str, module: str) -> str:
-    """Return the lines that say whose session it is."""
+    """Return the lines that identify the session."""
     return (
         f"*** {stamp}\n*** SESSION ID:({sid}.{serial}) {stamp}\n*** CLIENT ID:() {stamp}\n*** SERVICE NAME:({service}) {stamp}\n"
         f"*** MODULE NAME:({module}) {stamp}\n*** ACTION NAME:() {stamp}\n \n"
@@ -40,7 +40,7 @@ def began(stamp: str, sid: int, serial: int, service: str, module: str) -> str:
 
 
 def cursor_of(statement: str) -> int:
-    """Return the number of a statement's cursor: from 11.2.0.2 on an address."""
+    """Return the number of a statement's cursor; from 11.2.0.2 on it is an address."""
     return 140_000_000_000_000 + crc32(statement.encode()) * 8
 
 
@@ -56,7 +56,7 @@ def parsed(cursor: int, statement: str, tim: int) -> str:
 
 
 def executed(cursor: int, elapsed: int, rows: int, tim: int) -> str:
-    """Return the lines of one execution, and of telling the client."""
+    """Return the lines of one execution, and of the message to the client."""
     return (
         f"EXEC #{cursor}:c={elapsed},e={elapsed},p=0,cr=1,cu=3,mis=0,r={rows},dep=0,og=1,plh=0,tim={tim}\n"
         f"{_told(cursor, tim)}"

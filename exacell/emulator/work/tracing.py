@@ -1,4 +1,4 @@
-"""Which sessions of a database are traced, and the files that their 10046 traces go to.
+"""Which sessions of a database are traced, and the files for their 10046 traces.
 
 Source: Oracle PL/SQL Packages and Types Reference, DBMS_MONITOR; Database Reference, DBA_ENABLED_TRACES; reference
 measurement.md 1.1. Simplified: a file has no size limit and no segments.
@@ -20,11 +20,11 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, kw_only=True)
 class EnabledTrace:
-    """What DBMS_MONITOR has switched on for a whole database or a service, until it is switched off.
+    """A trace that DBMS_MONITOR has switched on for a whole database or a service, until it is switched off.
 
     Attributes:
         kind: DATABASE, SERVICE, SERVICE_MODULE or SERVICE_MODULE_ACTION.
-        instance: its name where only one is meant, empty for all.
+        instance: the instance's name if only one is meant; empty for all.
     """
 
     kind: str
@@ -37,11 +37,11 @@ class EnabledTrace:
 
     @property
     def key(self) -> tuple[str, str, str, str, str]:
-        """What a second one may not share with it."""
+        """Return the key that must differ between two traces."""
         return self.kind, self.service, self.module, self.action, self.instance
 
     def covers(self, service: str, module: str, action: str, instance: str) -> bool:
-        """Whether a session with these is traced."""
+        """Return whether a session with these names is traced."""
         wanted = ((self.service, service), (self.module, module), (self.action, action), (self.instance, instance))
         return all(not asked or asked == has for asked, has in wanted)
 
@@ -57,7 +57,7 @@ def trace_directory(database: str, instance: str) -> str:
 
 @dataclass(kw_only=True)
 class TraceFile:
-    """The trace file of one server process: what is written goes behind what it has."""
+    """The trace file of one server process; new lines are appended."""
 
     files: Files
     path: str
@@ -65,7 +65,7 @@ class TraceFile:
     _size: int = 0
 
     def write(self, text: str, *, waits: bool = True) -> None:
-        """Add lines; those of waits only where they are traced."""
+        """Add lines; lines of waits are added only if waits are traced."""
         if not waits:
             text = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("WAIT "))
         self._pieces.append(text)
@@ -74,10 +74,10 @@ class TraceFile:
             self.flush()
 
     def flush(self) -> None:
-        """Write what was gathered.
+        """Write the gathered lines to the file.
 
         Raises:
-            OSError: the node's file system takes nothing.
+            OSError: the file can't be written.
         """
         if not self._pieces:
             return
@@ -98,7 +98,7 @@ class TraceFile:
 
 
 def make_directories(files: Files, path: str) -> None:
-    """Make a directory of a host, with those above it."""
+    """Make a directory of a host, and the directories above it."""
     for above in _ancestors(path):
         with suppress(FileExistsError):
             files.make_directory(above)
