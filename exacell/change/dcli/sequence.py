@@ -1,4 +1,4 @@
-"""Plan the CellCLI changes that one text makes one after another; each is judged by the state that the earlier ones leave. Pure."""
+"""Plan the CellCLI changes that one text makes one after another; each is judged by the state after the earlier ones. Pure."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mappi
 
 
 def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
-    """Return the state of a cell after an allowed change, so that a DROP, CREATE or change of mode later in a script can be judged.
+    """Return the state of a cell after an allowed change; later statements of a script are judged by it.
 
     A flush proves nothing here, because its end is not known yet. Any other change of a cache ends the proof of an earlier
     flush, since the cache caches again.
