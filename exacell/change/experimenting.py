@@ -398,7 +398,7 @@ class _Conduct:
     def _look(self, run: Run, seen: Mapping[str, CellCounters], beside: fairness.Around) -> Mapping[str, CellCounters]:
         """Return the conditions of the cells after a run, by cell.
 
-        Notes disturbances, conditions that differ from those of the first run, and a level that is not the run's.
+        Notes disturbances, conditions that differ from those of the first run, and a level other than the run's.
 
         Args:
             seen, beside: the readings before the run.

@@ -227,9 +227,9 @@ class Follower:
     ) -> list[StepResult]:
         """Read back until the wanted state is there; this also decides statements without an answer.
 
-        A short proof is always waited for. A proof that may take longer than PATIENT seconds ends with an interruption, even in the
-        middle of a look. The last look is the first one that begins after the time is over, so that no target fails because another
-        one answered late.
+        A short proof is always waited for. A proof that may take longer than PATIENT seconds ends with an interruption, even
+        in the middle of a look. The last look is the first one that begins after the time is over, so that no target fails
+        because another one answered late.
 
         Args:
             far: returns the progress of the work that a step waits for: in words, 0 to 1, seconds left; None if unknown.

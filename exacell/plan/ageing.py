@@ -120,7 +120,7 @@ def ages_in_asm(sql: str) -> bool:
 
 
 def _keeps(statement: Change) -> bool:
-    """Whether a changing statement loses nothing, whatever has happened since it was judged."""
+    """Return whether a changing statement loses nothing, whatever has happened since it was judged."""
     verb, kind = str(statement.verb), statement.object
     if kind in _KEEPS:
         return True
@@ -152,5 +152,5 @@ def _alter_keeps(statement: Change) -> bool:
 
 
 def _only(settings: tuple[Setting, ...], names: frozenset[str]) -> bool:
-    """Whether some settings are given, and all of them are among these names."""
+    """Return whether some settings are given, and all of them are among these names."""
     return bool(settings) and all(setting.attribute.lower().rstrip("+") in names for setting in settings)

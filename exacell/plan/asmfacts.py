@@ -273,7 +273,7 @@ class AsmFacts:
         return tuple(d for d in self.disks if group.number and d.group == group.number)
 
     def stands(self, diskgroup: str) -> bool:
-        """Whether a rebalance of a disk group waits for power."""
+        """Return whether a rebalance of a disk group waits for power."""
         own = [o for o in self.running if o.diskgroup == diskgroup and o.kind == "REBAL"]
         return bool(own) and not any(o.power for o in own)
 

@@ -227,7 +227,7 @@ def headers_over(clusters: Sequence[AsmFacts], grids: Iterable[GridDisk]) -> dic
 
 
 def _is_expelled(grid: GridDisk, clusters: Sequence[AsmFacts]) -> bool:
-    """Whether the disk group that a disk names can be read wherever it is, and misses no disk."""
+    """Return whether the disk group that a disk names can be read wherever it is, and misses no disk."""
     groups = [(asm, group) for asm in clusters if (group := asm.group(grid.asm_group)) is not None]
     whole = all(group.number and all(disk.path for disk in asm.members(group)) for asm, group in groups)
     return bool(groups) and whole

@@ -149,7 +149,7 @@ PLANS = ("dbplan", "catplan", "clusterplan")
 
 
 def _same_plan(value: str, wanted: str) -> bool:
-    """Whether two IORM plans mean the same, however they are written; one that can't be read means only itself."""
+    """Return whether two IORM plans mean the same, however they are written; one that can't be read means only itself."""
     try:
         return parse_iorm(value).means(parse_iorm(wanted))
     except ExacellError:
@@ -157,7 +157,7 @@ def _same_plan(value: str, wanted: str) -> bool:
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Whether two values mean the same: no cell keeps the order of a list, the case of a word, or blanks around a text."""
+    """Return whether two values mean the same: no cell keeps the order of a list, the case of a word, or blanks around a text."""
     if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
         return value == wanted
     if isinstance(value, tuple) or isinstance(wanted, tuple):

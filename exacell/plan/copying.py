@@ -177,7 +177,7 @@ def _name(record: Record) -> str:
 
 
 def _same(cell: str, attribute: Attribute, mine: str, its: str) -> bool:
-    """Whether two texts of an attribute mean the same; what was not set is what cells print then."""
+    """Return whether two texts of an attribute mean the same; what was not set is what cells print then."""
     mine, its = mine or attribute.default, its or attribute.default
     if mine == its:
         return True
@@ -196,7 +196,7 @@ def _meaning(cell: str, attribute: Attribute, text: str) -> object:
 
 
 def _was_made(subject: ObjectType, record: Record) -> bool:
-    """Whether somebody made an object, or set something of it: one that only comes with the release is no loss."""
+    """Return whether somebody made an object, or set something of it: one that only comes with the release is no loss."""
     if _MADE_BY_SOMEBODY & subject.verbs:
         return True
     for attribute in _copied(subject, record):

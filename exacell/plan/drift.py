@@ -242,7 +242,7 @@ def _whole(cell: str, kind: str, name: str, *, value: str = "", expected: str = 
 
 
 def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | None) -> bool:
-    """Whether an attribute is empty on one side because that release prints it of no object of its kind."""
+    """Return whether an attribute is empty on one side because that release prints it of no object of its kind."""
     if difference.value and difference.expected:
         return False
     own = facts[difference.cell]
@@ -253,7 +253,7 @@ def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | 
 
 
 def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
-    """Whether there are objects of a kind, and not one has the attribute."""
+    """Return whether there are objects of a kind, and not one has the attribute."""
     printed = {path.rpartition("|")[2] for path in own if path.startswith(f"{kind}|")}
     return bool(printed) and attribute not in printed
 

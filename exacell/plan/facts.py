@@ -79,7 +79,7 @@ class FlashCache:
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is degraded and the status is one of the normal ones."""
+        """Return whether nothing is degraded and the status is one of the normal ones."""
         return self.status.startswith("normal") and not self.degraded
 
 
@@ -115,7 +115,7 @@ class CellDisk:
 
     @property
     def hard(self) -> bool:
-        """Whether it is on a hard disk."""
+        """Return whether it is on a hard disk."""
         return not self.flash and not self.pmem
 
     @property
@@ -245,7 +245,7 @@ class CellFacts:
 
     @property
     def writeback(self) -> bool:
-        """Whether the flash cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        """Return whether the flash cache may hold the only copy of data; so where the cell should tell its mode and does not."""
         return self.mode == "writeback" or (self.mode != "writethrough" and self.at_least(MODE_SINCE))
 
     @property
@@ -255,12 +255,12 @@ class CellFacts:
 
     @property
     def tells_pmem(self) -> bool:
-        """Whether its release has a PMEM cache that may be write-back, and tells it."""
+        """Return whether its release has a PMEM cache that may be write-back, and tells it."""
         return self.at_least(PMEM_SINCE) and not self.at_least(PMEM_UNTIL)
 
     @property
     def pmem_writeback(self) -> bool:
-        """Whether the PMEM cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        """Return whether the PMEM cache may hold the only copy of data; so where the cell should tell its mode and does not."""
         unsure = self.tells_pmem and self.pmem_mode != "writethrough"
         return self.pmem_cache is not None and (self.pmem_mode == "writeback" or unsure)
 
@@ -270,7 +270,7 @@ class CellFacts:
         return None if found is None else int(found[0])
 
     def at_least(self, release: str) -> bool:
-        """Whether the cell's release is ``release`` or later; False when it is unknown."""
+        """Return whether the cell's release is ``release`` or later; False when it is unknown."""
         return bool(self.release) and release_key(self.release) >= release_key(release)
 
     @property

@@ -42,7 +42,7 @@ def in_use(grid: f.GridDisk) -> bool:
 
 
 def all_online(grids: Sequence[f.GridDisk]) -> bool:
-    """Whether ASM has all of a cell's grid disks ONLINE that it uses, and dropped none of them from a group for good; False
+    """Return whether ASM has all of a cell's grid disks ONLINE that it uses, and dropped none of them from a group for good; False
     where the cell tells of none."""
     expelled = any(grid.asm_mode == "DROPPED" and grid.asm_group for grid in grids)
     return bool(grids) and not expelled and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))

@@ -325,7 +325,7 @@ class Plan:
 
     @property
     def changes_something(self) -> bool:
-        """Whether any statement would be sent outside of mending."""
+        """Return whether any statement would be sent outside of mending."""
         return any(step.statement for stage in self.stages if stage.gate is not Gate.MEND for step in stage.steps)
 
 

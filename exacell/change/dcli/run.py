@@ -423,7 +423,7 @@ class _Run:
     def _detach(
         self, batch: Sequence[Target], left: Mapping[str, Outcome], *, live: bool, records: Sequence[Record]
     ) -> None:
-        """Print and record the targets that have ended once nobody waits for the rest, so that one silent target hides no other."""
+        """Print and record the targets that have ended once nobody waits for the rest; one silent target then hides no other."""
         outcomes = [left[t.label] for t in batch if t.label in left]
         if not live:
             self.print(report(outcomes, self.style))
