@@ -209,9 +209,7 @@ def _carried_out(
 ) -> Result:
     expected = request.expected
     plan = _gone_on_with(session, services, request, planned.plan)
-    if (
-        not plan.changes_something
-    ):  # A kept plan whose goal is reached is not refused, even if something has changed since.
+    if not plan.changes_something:  # Even if something has changed since, nothing is refused: the goal is reached.
         hosts = bool(len(session.selection.hosts))
         idle = idle_records(plan, () if hosts else session.need_rack().dbnodes)
         return Result(records=idle, columns=idle_columns(idle, hosts=hosts), data=True, fold=True)

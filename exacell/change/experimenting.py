@@ -409,9 +409,7 @@ class _Conduct:
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
         lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
         read = read_back(self._session, self._services, self._request, design)
-        self._level = level_of(
-            design, [text for _, text in read]
-        )  # A level that somebody else set is set back before the next run.
+        self._level = level_of(design, [text for _, text in read])  # The next run sets it back if somebody changed it.
         if self._level != run.level:
             lines.append(f"{design.said} was {self._level or 'not the same everywhere'} at its end, not {run.level}")
         self._notice(run, lines)

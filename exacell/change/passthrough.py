@@ -68,9 +68,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
             f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
             hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
         )
-    from exacell.change.typed import (
-        plan_typed,
-    )  # A read does not need it, and it takes as long as a cell's answer.
+    from exacell.change.typed import plan_typed  # Reads do not need it, and it takes as long as a cell's answer.
 
     return plan_typed(session, services, request, line)
 
