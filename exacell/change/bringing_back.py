@@ -1,7 +1,7 @@
-"""Bring back what a change that did not come to its end took away, so that what is left of it can be planned.
+"""Bring back what an unfinished change took away, so that the rest of it can be planned.
 
-CELLSRV is started where the change stopped it: nothing can be planned for such a cell. And where disks of a second cell went
-while the change held those of a first one offline, ASM has dismounted disk groups: they are mounted again, or no disk ever
+CELLSRV is started where the change stopped it: nothing can be planned for a cell without it. If disks of a second cell failed
+while the change held those of a first one offline, ASM has dismounted disk groups. They are mounted again: until then no disk
 comes ONLINE and no gate opens. Source: reference asm.md section 2 (each cell is a failure group).
 """
 
@@ -36,11 +36,11 @@ _OFFLINE = re.compile(
 def start_and_mount(
     session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
 ) -> Result | None:
-    """Start CELLSRV, and mount disk groups, where ``change`` left them stopped or dismounted; each planned and confirmed.
+    """Start CELLSRV and mount disk groups that ``change`` left stopped or dismounted; each is planned and confirmed.
 
     Returns:
-        None when all of it runs now, or can't be asked; else what the statement came to that did not end well or was only
-        shown: nothing else can be planned yet.
+        None if all of it runs now, or can't be asked. Else the result of the statement that failed or was only shown: nothing
+        else can be planned yet.
 
     Raises:
         RefusedError: nobody agreed.
@@ -50,7 +50,7 @@ def start_and_mount(
 
 
 def _state(session: Session, services: Services, change: int) -> ChangeState:
-    """Return how a change stands with those that went on with it, and with the attempts to take it back."""
+    """Return the state of a change, with the changes that continued it and the attempts to take it back."""
     rack = session.need_rack().name
     rows = services.journal.chain(rack, change)
     for attempt in attempts(services.journal, rack, change):
@@ -61,11 +61,11 @@ def _state(session: Session, services: Services, change: int) -> ChangeState:
 def start_again(
     session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
 ) -> Result | None:
-    """Start CELLSRV, planned and confirmed like any change, where ``change`` stopped it and it is stopped still.
+    """Start CELLSRV where ``change`` stopped it and it is still stopped; this is planned and confirmed like any change.
 
     Returns:
-        None when every cell's CELLSRV runs now, or can't be asked; else what the start came to, and nothing else can be
-        planned yet (it failed, or it was only shown).
+        None if CELLSRV runs now on every cell, or can't be asked. Else the result of the start, which failed or was only
+        shown: nothing else can be planned yet.
 
     Raises:
         RefusedError: nobody agreed.
@@ -90,9 +90,9 @@ def start_again(
 def mount_again(
     session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
 ) -> Result | None:
-    """Mount the disk groups that no ASM instance has mounted any more, where ``change`` took disks of cells offline.
+    """Mount the disk groups that no ASM instance mounts any more, if ``change`` took disks of cells offline.
 
-    Returns and raises what ``start_and_mount`` does. A disk group that is mounted nowhere for another reason is left alone.
+    Returns and raises the same as ``start_and_mount``. If the change took no disks offline, nothing is mounted.
     """
     if not any(_OFFLINE.search(row.statement) for row in _state(session, services, change).intents):
         return None
@@ -116,8 +116,9 @@ def mount_again(
 
 
 def _borrowed(session: Session, services: Services, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
-    """Return the grid disks of each cell of which ``change``, or an attempt to take it back, took disks offline only for a
-    while; a cell that does not answer is left out."""
+    """Return, by cell, the grid disks of the cells on which ``change`` took disks offline only for a while.
+
+    Attempts to take the change back count too. A cell that does not answer is left out."""
     rack = session.need_rack()
     taken: set[str] = set()
     for number in (change, *(attempt.change for attempt in attempts(services.journal, rack.name, change))):
@@ -133,11 +134,11 @@ def _borrowed(session: Session, services: Services, change: int) -> dict[str, tu
 def activate_again(
     session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
 ) -> Result | None:
-    """Bring back the grid disks that ``change`` took offline only for a while and that are inactive still.
+    """Bring back the grid disks that ``change`` took offline only for a while and that are still inactive.
 
     Returns:
-        None when all are back or their cell can't be asked; else what ``online cell`` came to on the first cell where it
-        did not end well, or was only shown.
+        None if all are back or their cell can't be asked. Else the result of ``online cell`` on the first cell where it
+        failed or was only shown.
 
     Raises:
         RefusedError: nobody agreed.
@@ -160,12 +161,12 @@ def bring_back(
 ) -> Result | None:
     """Bring back the grid disks that ``change`` took offline only for a while, when nothing else is left to do.
 
-    What the change was for may be reached, or taken back, on a cell whose disks are not back yet, as after a link that was
-    away for hours: then a new plan of its statement has nothing to do there.
+    A cell may have reached the goal of the change, or its undo, before its disks are back, for example after hours without a
+    link. A new plan of the statement then has nothing to do there.
 
     Returns:
-        None when all are back or their cell can't be asked; else what ``activate_again`` returns, or which disks ASM has
-        dropped for good meanwhile.
+        None if all are back or their cell can't be asked. Else the result of ``activate_again``, or a line for each cell
+        from which ASM has dropped disks for good.
     """
     held_up = activate_again(session, services, request, change, flags, origin)
     if held_up is not None:
@@ -173,7 +174,7 @@ def bring_back(
     problems: list[str] = []
     borrowed = _borrowed(session, services, change)
     if not (flags.get("dry-run") or session.options.dry_run):
-        # What came back when nobody looked is in no later plan.
+        # No later plan contains disks that came back unseen.
         back = [cell for cell, grids in borrowed.items() if all_online(grids)]
         for line in unnoted(session, services, observe_online(services.journal, session.need_rack().name, back)):
             services.console.say(line)
@@ -197,8 +198,8 @@ def _first(
     origin: str,
     when: str,
 ) -> Result | None:
-    """Carry a statement out as a change of its own; None when it went well, else what it came to."""
-    if session.interrupted.is_set():  # Carrying it out would forget that.
+    """Carry out a statement as a separate change; return None if it went well, else its result."""
+    if session.interrupted.is_set():  # A statement that begins clears the interruption.
         return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
     result = execute(
         session,

@@ -1,8 +1,8 @@
-"""A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
+"""Carry a plan through a session: show it, apply the session's policy, ask, carry it out, and report.
 
-Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot be
-gone round. Whether the transport can carry a plan is asked before anybody confirms, so that none stops half-way for it; whether
-and how it rolls is what its flags ask for and its rack demands.
+Every write of every surface comes through here, so that nothing bypasses read-only mode, confirmation, the lock and the
+journal. Before anybody confirms, the transport is asked whether it can carry the plan, so that no plan stops half-way for
+that reason. The plan rolls as its flags ask and as its rack demands.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from exacell.transport.base import Capabilities
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
-    """Return when the transport can carry every step of a plan; ASM's steps go to database nodes and are not its own.
+    """Raise RefusedError if the transport can't carry a step of a plan. Steps for ASM and for hosts are not checked.
 
     Raises:
-        RefusedError: it cannot, would show a password to others, or that one is not known any more; names the step, the
-            transport's rule, and the way out.
+        RefusedError: the transport can't carry a step, would show a password to others, or the password is no longer known;
+            names the step, the transport's rule, and the way out.
     """
     for step in plan.steps:
         if step.asm or step.host or not step.statement:
@@ -81,11 +81,12 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
 
 
 def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> str:
-    """Return how long the proof of a plan's statements may age before they are carried out, as a sentence; empty where each
-    goes upon a look by its own CellCLI, or nothing can go stale.
+    """Return a sentence about the seconds in which the proof of a plan's statements may become stale.
+
+    It is empty if each cell's own CellCLI checks the cell right before its statement, or if no proof can become stale.
 
     Raises:
-        RefusedError: it ages on a production rack.
+        RefusedError: the proof may become stale and the rack is a production rack.
     """
     if capabilities.pairs:
         return ""
@@ -108,7 +109,7 @@ def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> 
 
 
 def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
-    """Return what the flags say about rolling; ``gently`` when they are those of another statement.
+    """Return what the flags say about rolling. ``gently``: they are the flags of another statement.
 
     Raises:
         RefusedError: they contradict each other.
@@ -132,7 +133,7 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
 
 
 def _refuse_shut_out(planned: Planned, canary: str) -> None:
-    """Refuse a canary whose gate only the cells open that wait for it: their flush is in force until their own turn."""
+    """Raise RefusedError if the gate of the canary stays closed until cells that wait for the canary have had their turn."""
     plan = planned.plan
     holding = [cell for cell in flushed_cells(planned.facts) if cell in plan.targets and cell != canary]
     if canary in plan.targets and holding:
@@ -145,7 +146,7 @@ def _refuse_shut_out(planned: Planned, canary: str) -> None:
 
 
 def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[str, Value]) -> Plan:
-    """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
+    """Return the plan with its cells in waves if that was asked for, or if the rack or the plan demands it.
 
     Raises:
         RefusedError: it was asked for and can't be done.
@@ -171,7 +172,7 @@ def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[
 
 
 UNSENT = "-n: nothing was sent"
-"""The note below a plan that was only shown."""
+"""The note below a plan that was shown and not sent."""
 
 
 def carry_out(
@@ -182,14 +183,14 @@ def carry_out(
     flags: Mapping[str, Value],
     own: Sequence[Flag] = (),
 ) -> Result:
-    """Show a plan, have it confirmed, carry it out and return one record per target; the result holds what was planned.
+    """Show a plan, ask, carry it out and return one record per target; the result also holds what was planned.
 
     Args:
-        flags: the statement's, with those that were given for all statements.
-        own: which of the flags are the command's own, and not every statement's.
+        flags: of the statement, with the flags that were given for all statements.
+        own: the flags that only this command has.
 
     Raises:
-        RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
+        RefusedError: nobody agreed, or the plan needs more than a yes; nothing was sent.
     """
     result = _carried_out(session, services, request, planned, flags, own)
     if planned.afterwards:
@@ -207,7 +208,7 @@ def _carried_out(
 ) -> Result:
     expected = request.expected
     plan = _gone_on_with(session, services, request, planned.plan)
-    if not plan.changes_something:  # Nor is a kept plan refused whose goal is reached, whatever has moved.
+    if not plan.changes_something:  # Even if something has changed since, nothing is refused: the goal is reached.
         hosts = bool(len(session.selection.hosts))
         idle = idle_records(plan, () if hosts else session.need_rack().dbnodes)
         return Result(records=idle, columns=idle_columns(idle, hosts=hosts), data=True, fold=True)
@@ -246,7 +247,7 @@ def _carried_out(
     refuse_read_only(session, plan.targets)
     refuse_above(plan, request.risk_ceiling)
     refuse_login(session, services, plan)
-    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Refuse before the question, not after it.
     services.journal.refuse_damaged()
     if not covered:
         if agreed is not None and agreed.later and not plan.loss:
@@ -268,9 +269,10 @@ def _carried_out(
 
 
 def _gone_on_with(session: Session, services: Services, request: Request, plan: Plan) -> Plan:
-    """Return the plan with the inverse of the change that it goes on with: what was there before that one began.
+    """Return the plan with the inverse of the change that it continues: the state before that change began.
 
-    What somebody has changed since is warned of, and brought back instead where this plan does all of it anew.
+    If somebody has changed a value since, a warning names it. Where this plan does all of the work again, undo brings back the
+    value that somebody set.
     """
     finishing, rack = request.finishing, session.need_rack().name
     if not finishing:
@@ -296,7 +298,7 @@ def _gone_on_with(session: Session, services: Services, request: Request, plan: 
 
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
-    """Return a step that makes a cache which the first attempt has dropped: what was there before that is known."""
+    """Return a step that creates a cache again which the first attempt dropped; its state before that is known."""
     from exacell.plan.planners.flashcache import NEW
 
     known = step.undo is Undo.IMPOSSIBLE and step.inverse == NEW and step.target in before
@@ -304,14 +306,14 @@ def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
 
 
 def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> None:
-    """Return when the session may change its rack.
+    """Raise RefusedError if the session may not change its rack.
 
     Args:
-        targets: what is to be changed; the selected cells or hosts where None is given. Who they are has been found out, or
-            counts as far as it is known.
+        targets: what is to be changed; None means the selected cells or hosts. Their identity was found out before, as far
+            as it can be.
 
     Raises:
-        RefusedError: it is read-only, or one of the targets is a production rack's that is.
+        RefusedError: the session is read-only, or one of the targets belongs to a production rack that is.
     """
     if session.read_only:
         why = "with -m" if session.options.monitor else "type `set mode rw` to change that"
@@ -320,10 +322,12 @@ def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> 
 
 
 def refuse_to_begin(session: Session, services: Services) -> None:
-    """Return when something may begin that changes what is selected, step by step: whose that is is found out first.
+    """Raise RefusedError if work may not begin that changes the selected targets step by step.
+
+    First finds out which rack the selected targets belong to.
 
     Raises:
-        RefusedError: as for :func:`refuse_read_only`.
+        RefusedError: as :func:`refuse_read_only`.
     """
     if not session.read_only:
         services.recognition.recognise(session.chosen())
@@ -379,16 +383,16 @@ def _run(
 
 
 def _left_by_others(session: Session) -> list[str]:
-    """Return a line for each other operator who left something behind on the rack, of whom one's own journal is silent."""
+    """Return a line for each other operator who left something behind on the rack; this user's journal does not know it."""
     try:
         return [holder.trace for holder in lock_of(session.need_rack(), session.home.state_dir).left_by_others()]
     except LockedError:
-        return []  # Said when the lock is taken.
+        return []  # Reported when the lock is taken.
 
 
 def _leave(services: Services, lock: RackLock) -> None:
-    """Note in the lock, for the other operators, which change left something behind as one's own journal tells."""
-    # Who can't note it has told the user already, or does at the next start.
+    """Note in the lock, for the other operators, which change left something behind according to this user's journal."""
+    # If it can't be noted, the user was told already or is told at the next start.
     with suppress(LockedError, JournalError):
         found = [
             item for item in pending(services.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")
@@ -418,7 +422,7 @@ def _result(services: Services, request: Request, plan: Plan, report: Report) ->
 
 
 def _interrupted(report: Report) -> str:
-    """Return what is true of a change that was interrupted: a wait that was cut short leaves some of it unknown."""
+    """Return the note about an interrupted change; on targets whose wait was cut short the outcome is unknown."""
     open_cells = dict.fromkeys(r.step.target for r in report.results if r.outcome is Outcome.UNKNOWN)
     if not open_cells:
         return "interrupted: running statements have ended; nothing more was started"
@@ -429,7 +433,7 @@ def _interrupted(report: Report) -> str:
 
 
 def _ways_on(request: Request, plan: Plan, report: Report, cells: str) -> list[str]:
-    """Return what can be said where a change failed: a recipe's line has none of its own."""
+    """Return the notes on how to continue a failed change; none for a line of a recipe."""
     origin = request.origin
     if origin.startswith("undo "):
         return [f"not complete on {cells}: `{origin}` continues there"]
@@ -442,7 +446,7 @@ def _ways_on(request: Request, plan: Plan, report: Report, cells: str) -> list[s
 def _guarded(
     session: Session, services: Services, request: Request, plan: Plan, report: Report, result: Result, within: float
 ) -> Result:
-    """Leave a guardian behind the change, which takes it back unless it is confirmed in time."""
+    """Start a guardian process for the change, which takes the change back unless it is confirmed in time."""
     if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
         return replace(result, notes=[*result.notes, "nothing was changed, so there is nothing to confirm"])
     change = request.finishing or report.change

@@ -1,4 +1,4 @@
-"""ASM's clocks, read and held against what would take disks away from it. See :mod:`exacell.plan.planners.clock`."""
+"""Read ASM's clocks and compare them with work that takes disks away from ASM. See :mod:`exacell.plan.planners.clock`."""
 
 from __future__ import annotations
 
@@ -37,13 +37,14 @@ def refuse_absences(
     where: str = "",
     beside: bool = False,
 ) -> None:
-    """Return when ASM's clocks leave time for what an unread text does to its disks; say when it drops those of which nothing
-    tells when they are back, and which clock can't be read.
+    """Raise RefusedError if a disk group's clock would run out while an unread text keeps disks away from ASM.
+
+    Warns about clocks that can't be read, and about when ASM drops disks whose return is unknown.
 
     Args:
         statement: as it was given.
         where: the cells that it goes to, folded.
-        beside: it goes to hosts beside cells, whose own disks ASM does not have.
+        beside: it goes to hosts other than cells, whose own disks do not belong to ASM.
 
     Raises:
         RefusedError: a clock is shorter than the work may take.
@@ -76,7 +77,7 @@ _SHOWN = 60
 def against_clocks(
     session: Session, services: Services, request: Request, plan: Plan, facts: Mapping[str, CellFacts]
 ) -> Plan:
-    """Return a plan with what ASM's clocks mean for the disks that it takes away; ASM is asked where it takes some.
+    """Return a plan with the consequences of ASM's clocks for the disks that it takes away; ASM is asked only if it takes some.
 
     Raises:
         RefusedError: a clock is shorter than the work may take.
@@ -90,12 +91,12 @@ def against_clocks(
 def held_back(
     fleet: Fleet, asm: Mapping[str, AsmClient], plan: Plan, steps: Sequence[Step], *, timeout: float
 ) -> dict[str, str]:
-    """Return by target why steps of a plan must not take disks from ASM, by its clocks as they are now.
+    """Return, by target, why steps of a plan must not take disks from ASM now, according to its clocks.
 
-    ASM is asked where one of them takes some, and the rack has an ASM cluster that can be asked.
+    ASM is asked only if one of the steps takes disks and an ASM cluster of the rack can be asked.
 
     Args:
-        timeout: seconds that a look may take.
+        timeout: seconds that each question may take.
     """
     away = [step for step in steps if step.offline]
     if not away or not asm:
@@ -109,7 +110,7 @@ def held_back(
             problems.append(error.message)
     asked = (f.GRIDDISK,)
     answers = fleet.query([step.target for step in away], asked, timeout=timeout)
-    # A cell whose CELLSRV is stopped lists none of it; its disks are away already.
+    # A cell whose CELLSRV is stopped can't list this; its disks are away already.
     facts = {cell: f.build(cell, asked, answer.tables) for cell, answer in answers.good.items()}
     untold = next(iter(problems), "")
     found = {step.target: why_not_now(plan, step, facts, clusters, untold=untold) for step in away}

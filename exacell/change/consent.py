@@ -1,4 +1,4 @@
-"""Whether a plan may be carried out: by -y, at the terminal, or with a loss accepted by name."""
+"""Decide whether a plan may be carried out: with -y, with a yes at the terminal, or with a loss accepted by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.output.console import Console
 from exacell.plan.model import Plan, Risk
 
 UNKNOWN_NEEDS = "-y does not accept an unknown risk: repair what can't be read, or answer yes at the terminal"
-"""The way out where a plan's risk is unknown and nobody is there to say yes."""
+"""The hint if a plan's risk is unknown and nobody is there to answer."""
 
 
 def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
@@ -25,10 +25,10 @@ def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
 
 
 def refuse_above(plan: Plan, ceiling: str) -> None:
-    """Raise when a plan's risk is above what the recipe that holds the statement declares.
+    """Raise RefusedError if a plan's risk is higher than the recipe of the statement declares.
 
     Raises:
-        RefusedError: it is.
+        RefusedError: the risk is higher.
     """
     if ceiling and plan.risk.rank > Risk(ceiling).rank:
         raise RefusedError(
@@ -38,7 +38,7 @@ def refuse_above(plan: Plan, ceiling: str) -> None:
 
 
 def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
-    """Return when the plan was agreed to.
+    """Raise RefusedError if nobody agrees to the plan.
 
     ``-y`` is enough unless data would be lost; then every name in ``plan.loss`` must be typed, folded or one by one, or
     given to --accept-data-loss. Nobody at the terminal means no.
@@ -69,7 +69,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
 
 
 def is_asked(plan: Plan, flags: Mapping[str, Value]) -> bool:
-    """Return whether somebody will be asked about the plan, so that it is shown in brief, with its question."""
+    """Return whether somebody will be asked about the plan; then it is shown in brief, with the question."""
     if flags.get("dry-run"):
         return False
     given = {name.lower() for name in accepted_loss(flags)}
@@ -79,10 +79,10 @@ def is_asked(plan: Plan, flags: Mapping[str, Value]) -> bool:
 
 
 def ask(console: Console, what: str, *, plans: Sequence[Plan] = (), hint: str) -> None:
-    """Return when somebody at the terminal said yes; where plans were shown, the answer d shows them whole.
+    """Ask at the terminal and raise RefusedError unless the answer is yes; the answer d shows ``plans`` whole.
 
     Raises:
-        RefusedError: somebody said no, or nobody is there; nothing was sent. ``hint`` then tells the way out.
+        RefusedError: the answer was no, or nobody is there; nothing was sent. ``hint`` then shows the way out.
     """
     answer = console.confirm("proceed?", (lambda: show_whole(console, plans)) if plans else None)
     if answer is None:
@@ -98,7 +98,7 @@ def show_whole(console: Console, plans: Sequence[Plan]) -> None:
 
 
 def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
-    """Return whether every name was typed; the answer d, where it is none of them, shows the whole plan and asks again."""
+    """Return whether every name was typed; the answer d shows the whole plan and asks again, unless d is one of the names."""
     while True:
         answer = console.ask(_question(names))
         if (answer or "").strip().lower() != "d" or _typed(answer, names):
@@ -107,7 +107,7 @@ def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
 
 
 def _question(names: Sequence[str]) -> str:
-    """Ask for all names at once, so that nobody takes the first one for the only one."""
+    """Return the question for all names at once, so that nobody takes the first name for the only one."""
     what = _shown(names)
     where = what if len(names) == 1 else f"each of these {len(names)}"
     return f"data would be lost on {where}: type {what} to accept it, d shows the plan: "
@@ -118,7 +118,7 @@ def _shown(names: Sequence[str]) -> str:
 
 
 def _typed(answer: str | None, names: Sequence[str]) -> bool:
-    """Whether every name was typed, as a list between commas or blanks, or folded; no name stands for another."""
+    """Return whether every name was typed, separated by commas or blanks, or folded; no name stands for another."""
     wanted = {name.lower() for name in names}
     text = (answer or "").strip().lower()
     if {part for part in re.split(r"[\s,]+", text) if part} == wanted:

@@ -1,6 +1,7 @@
-"""Long commands on hosts: started apart from the link, followed until they end, picked up again by resume.
+"""Run long commands on hosts apart from the link, follow them to their end, and let resume follow them again.
 
-Each host's output is fetched and journalled before its folder goes. Who stops following leaves the commands running.
+Each host's output is fetched and journalled before its folder is removed. If nobody follows any more, the commands keep
+running.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from exacell.session.recording import told_while_waiting
 from exacell.transport.base import State
 
 GIVEN_ANEW = "typed again"
-"""What the end of a change counts that a run's resume carried out again, as a change of its own."""
+"""The key under which a change's end counts targets on which a run's resume repeated the command as a separate change."""
 
 _FIRST_LOOK = 0.1
-"""Seconds before the second look; each further one comes twice as late, up to the rack's poll."""
+"""Seconds before the second look; each later wait is twice as long, up to the rack's poll interval."""
 
 Ended = Callable[[Outcome], None]
-"""Takes what became of one host, before its folder there is removed."""
+"""Takes the outcome of one host, before its folder there is removed."""
 
 
 def begin(session: Session, services: Services, hosts: Sequence[str], folder: str, command: str) -> dict[str, str]:
-    """Start the command on the hosts as long as the rack is ours; return by host why that failed, empty where it runs."""
+    """Start the command on the hosts while the rack is ours; return, by host, why that failed, empty if it runs."""
     with Vigil(lock_of(session.need_rack(), session.home.state_dir).still_mine) as vigil:
         return start(services.fleet, hosts, folder, command, ours=vigil.ours)
 
@@ -46,10 +47,10 @@ def begin(session: Session, services: Services, hosts: Sequence[str], folder: st
 def follow(
     session: Session, services: Services, hosts: Sequence[str], folder: str, ended: Ended
 ) -> tuple[list[Outcome], dict[str, Standing]]:
-    """Follow a command until it ended on each host, or somebody interrupts; return what became of it and what is open.
+    """Follow a command until it ends on each host or is interrupted; return the outcomes and the hosts where it is still open.
 
     Args:
-        ended: told of each host's end.
+        ended: called with the outcome of each host.
     """
     rack, fleet = session.need_rack(), services.fleet
     open_, wait = list(hosts), _FIRST_LOOK
@@ -67,7 +68,7 @@ def follow(
             for host in over:
                 outcome = _outcome(services, host, folder, seen[host])
                 if outcome is None:
-                    continue  # The link is gone again: its output is there still.
+                    continue  # The link is lost again; the output is still on the host.
                 ended(outcome)
                 outcomes.append(outcome)
                 open_.remove(host)
@@ -91,7 +92,7 @@ def _phrase(stands: Standing) -> str:
 
 
 def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Outcome | None:
-    """Return what became of the command on a host where it runs no more; None where its output can't be fetched now."""
+    """Return the outcome of the command on a host where it no longer runs; None if its output can't be fetched now."""
     if stands.stands is Stands.GONE:
         said = f"its folder {folder} and its output were removed"
         return Outcome(target=host, ran=False, status=1, said=said)
@@ -107,7 +108,7 @@ def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Ou
 
 
 def still_there(change: int, left: Mapping[str, Standing]) -> list[str]:
-    """Return what is said of the hosts on which a command was not followed to its end."""
+    """Return the lines about hosts on which a command was not followed to its end."""
     running = [f"{host} (process {s.number})" for host, s in left.items() if s.stands is Stands.RUNNING]
     silent = [host for host, s in left.items() if s.stands is not Stands.RUNNING]
     told = [f"it still runs on {', '.join(running)}"] if running else []
@@ -116,7 +117,7 @@ def still_there(change: int, left: Mapping[str, Standing]) -> list[str]:
 
 
 def standings(services: Services, row: Planned) -> dict[str, Standing]:
-    """Return how a change's command stands on the hosts where nobody knows its end."""
+    """Return, by host, the present state of a change's command on the hosts where its end is unknown."""
     open_ = dict.fromkeys(target for target, _ in services.journal.state(row.rack, row.change).unsettled)
     return standing(services.fleet, list(open_), row.detached) if open_ else {}
 
@@ -129,11 +130,11 @@ def phrases(stands: Mapping[str, Standing]) -> list[str]:
 def pick_up(
     session: Session, services: Services, row: Planned, *, dry: bool, but: Sequence[str] = (), printing: bool = False
 ) -> Result:
-    """Follow a change's command on the hosts where nobody knows its end, and return what became of it.
+    """Follow a change's command on the hosts where its end is unknown, and return the outcomes.
 
     Args:
-        dry: only tell how it stands.
-        but: hosts that are given the command anew.
+        dry: only show the present state.
+        but: hosts that get the command again.
         printing: show the output as ``sh`` prints it, not as records.
     """
     journal, rack = services.journal, session.need_rack()
@@ -145,7 +146,7 @@ def pick_up(
         record = partial(_recorded, session, services, row)
         outcomes, left = follow(session, services, open_, row.detached, record)
         result = told(outcomes, printing=printing, hosts=True)
-        # What an earlier process had seen of other hosts counts, too.
+        # Outcomes of other hosts that an earlier process saw count too.
         earlier = [ExitCode.FAILED for told_before in state.states.values() if told_before == "failed"]
         code = ExitCode.INTERRUPTED if left else worst([result.exit_code, *earlier])
         anew = {"done": {GIVEN_ANEW: len(but)}} if but else {}
@@ -154,17 +155,17 @@ def pick_up(
 
 
 def keep_output(keeping: Keeping, outcome: Outcome, change: int) -> None:
-    """Keep with a run what a command said on a host, whatever its exit status; nothing where it did not run.
+    """Keep a command's output on a host with the run, for any exit status; keep nothing if the command did not run.
 
     Args:
-        change: the command's; 0 for one that only read.
+        change: number of the command's change; 0 if it only read.
     """
     if outcome.ran and outcome.status != UNREACHABLE:
         keeping.text(outcome.target, "output.txt", "".join(f"{line}\n" for line in outcome.lines), change=change)
 
 
 def _recorded(session: Session, services: Services, row: Planned, outcome: Outcome) -> None:
-    """Journal what became of a host under the step that its intent has, and keep its output where a run asked for that."""
+    """Journal a host's outcome under the step of its intent, and keep its output if a run asked for that."""
     if row.keeps:
         keeping = Keeping(
             journal=services.journal,

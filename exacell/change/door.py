@@ -1,4 +1,4 @@
-"""The door for work that exacell does not read: what rack and session say of it, and the row of each answer in the journal."""
+"""Decide by rack and session whether work that exacell does not read may be done, and journal each answer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from exacell.session.given import Request, Services, Session
 
 
 def current_rack(session: Session, services: Services) -> RackConfig | None:
-    """Return the rack that the session is on, None when it is on none and none was asked for.
+    """Return the rack of the session; None if no rack was asked for and none is current.
 
-    A default rack that can't be had is told in one line, since its production mark is not heeded then.
+    If the default rack can't be read, one line says so, because its production mark has no effect then.
 
     Raises:
         ConfigError: the rack that was asked for does not exist.
@@ -41,10 +41,10 @@ def current_rack(session: Session, services: Services) -> RackConfig | None:
 
 
 def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
-    """Return what the session's rack says about unread work; of no rack, only what the session's mode says.
+    """Return the rules of the session's rack for unread work; without a rack, only those of the session's mode.
 
     Args:
-        targets: what the work goes to; None for this machine. One that is a production rack's has that rack's rules.
+        targets: the work's targets; None for this machine. A target of a production rack brings that rack's rules.
     """
     rack, door = session.rack, Door(read_only=session.read_only, monitor=session.options.monitor)
     if rack is None:
@@ -59,17 +59,17 @@ def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What is to be done of which exacell reads only a part.
+    """Work that exacell can read only in part.
 
     Attributes:
         statement: as it was given.
-        flags: the statement's: whether it was accepted, and why it is done.
-        accept: how to accept it, where that helps.
+        flags: the statement's: whether the work was accepted, and the reason for it.
+        accept: how to accept the work, if that is possible.
         where: the cells that it goes to, for messages.
-        undone: what did not happen when it is refused.
-        instead: the way to do it in exacell, or elsewhere.
-        named: the rack's configuration names the programs that are not read, so that production alone is no reason.
-        targets: what it goes to; None for this machine.
+        undone: words for what was not done if it is refused.
+        instead: another way to do it, in exacell or elsewhere.
+        named: the rack's configuration names the unread programs, so that production alone does not refuse them.
+        targets: the targets that it goes to; None for this machine.
     """
 
     statement: str
@@ -83,7 +83,7 @@ class Work:
 
 
 def refuse_unread(session: Session, services: Services, request: Request, unread: Sequence[str], work: Work) -> None:
-    """Return when unread work may go on here; journal that it was refused otherwise.
+    """Raise RefusedError if unread work may not be done here, and journal that refusal.
 
     Raises:
         RefusedError: the rack is read-only or in production, or nobody accepted it.
@@ -114,7 +114,7 @@ def journal_accepted(
     statement: str,
     flags: Mapping[str, Value],
 ) -> None:
-    """Record that a line with unread text for this machine goes on, before it does; what becomes of it is not looked at.
+    """Record, before it runs, that a line with unread text runs on this machine; its outcome is not recorded.
 
     Raises:
         JournalError: the journal can't be written; nothing was run.
@@ -146,8 +146,7 @@ def journal_refusal(
     statement: str,
     flags: Mapping[str, Value],
 ) -> None:
-    """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
-    refusal stands."""
+    """Record a refusal as a change of one row, unless nothing was to be sent; if the journal can't take it, a message says so."""
     if flags.get("dry-run"):
         return
     body = _body(request, unread, statement, flags) | {"refused": without(statement, refusal.message)}

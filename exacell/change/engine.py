@@ -1,8 +1,9 @@
-"""Carry a plan out: check again, journal the intent, send, verify, journal the outcome; mend after a failure.
+"""Carry out a plan: check again, journal the intent, send, verify, journal the outcome; repair after a failure.
 
-Every statement's intent is on disk before it leaves. Success is judged by the cell's text per object and then verified
-by reading back. A target whose step fails takes no further part, the others go on as the stages' gates allow, and the
-mending stages run for the targets that were left in between. A rolled plan does so wave by wave, with a gate before each.
+Every statement's intent is on disk before the statement is sent. Success is judged by the cell's text for each object and
+then verified by reading back. A target whose step fails takes no further part; the others continue as far as the stages'
+gates allow. The mending stages then run for the targets that were left in between. A rolled plan does this wave by wave,
+with a gate before each.
 """
 
 from __future__ import annotations
@@ -54,28 +55,28 @@ from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
 
 DETACHED = "detached: the cells finish what was sent; exacell no longer waits"
-"""Why a change ended that was interrupted twice while a statement was under way."""
+"""The reason for the end of a change that was interrupted twice while a statement was running."""
 
 LEFT = "detached: no statement was running"
-"""Why it ended when none was."""
+"""The reason if no statement was running."""
 
 STAYS_FLUSHED = "it stays flushed, so nothing is lost if that still happens"
-"""Why caching is not switched on again where a DROP has no answer."""
+"""The reason why caching is not switched on again if a DROP was not answered."""
 
 FRESH = 30.0
-"""Seconds after which what was looked at before a statement counts no more: a cell kept the others waiting, this host slept."""
+"""Seconds after which a look before a statement no longer counts: one cell delayed the others, or this host slept."""
 
 LOOKS = 3
-"""So often cells that take longer than that to answer are looked at."""
+"""How often cells are looked at that take longer than that to answer."""
 
 
 class Engine:
     """Runs plans on one rack.
 
     Args:
-        times: how long it waits, and by which clocks.
-        begun: told the number of the change once it has one.
-        permit: asked right before statements leave; says why they must not, empty when they may.
+        times: how long to wait, and by which clocks.
+        begun: called with the number of the change once it has one.
+        permit: called right before statements are sent; returns why they must not be, empty if they may.
     """
 
     def __init__(
@@ -115,14 +116,14 @@ class Engine:
         origin: str = "",
         details: Mapping[str, object] = MappingProxyType({}),
     ) -> Report:
-        """Carry ``plan`` out and return what became of each step.
+        """Carry out ``plan`` and return the outcome of each step.
 
         Args:
-            details: whatever else the plan's row shall say.
+            details: further fields of the plan's row.
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
-            BrokenOffError: it can't be written any more; statements before that were sent.
+            BrokenOffError: the journal can't be written any more; statements before that were sent.
             RefusedError: the transport is read-only; nothing was sent.
         """
         if self._fleet.transport.read_only:
@@ -142,7 +143,7 @@ class Engine:
             self._journal.let_go(change)
 
     def _detached(self, run: Run) -> None:
-        """Journal that nobody goes on with the change: the session lives on, and what was under way has no outcome."""
+        """Journal that nobody continues the change; the session lives on, and running statements have no outcome."""
         body = {
             "exitCode": int(ExitCode.INTERRUPTED),
             "done": run.tally(),
@@ -152,7 +153,7 @@ class Engine:
             self._journal.append(self._rack, run.report.change, [Row(kind="end", body=body)])
 
     def _carry_out(self, run: Run) -> Report:
-        """Carry the laps of a plan out and journal its end."""
+        """Carry out the laps of a plan and journal its end."""
         self._gatekeeper.close_at(run.plan.rolling.not_after if run.plan.rolling is not None else "")
         try:
             for lap in laps(run.plan):
@@ -165,9 +166,9 @@ class Engine:
         return run.report
 
     def _observe_caching(self, run: Run) -> Iterator[Row]:
-        """Look whether every cell whose caching was switched off has it back; the journal warns until it is seen.
+        """Yield rows for the cells whose caching was switched off and is on again; the journal warns until it is seen on.
 
-        A cell that may still carry out a statement whose answer was lost proves nothing by caching now.
+        A cell that may still carry out a statement without an answer does not prove anything by caching now.
         """
         steps = [step for step in run.plan.steps if step.caching_off]
         unsure = {
@@ -200,7 +201,7 @@ class Engine:
         self._stages(lap.stages, run)
 
     def _pass(self, lap: Lap, rolling: Rolling, run: Run) -> str:
-        """Wait until the wave may begin; return why it must not, empty when it may."""
+        """Wait until the wave may begin; return why it must not, empty if it may."""
         if self._cancel.is_set():
             run.report.interrupted = True
             return f"interrupted before wave {lap.wave}"
@@ -221,7 +222,7 @@ class Engine:
         return self._held(passage, lap, run)
 
     def _held(self, passage: Passage, lap: Lap, run: Run) -> str:
-        """Journal that a wave was let pass, or why it was not; return that reason."""
+        """Journal that a wave was let through, or why it was not; return that reason."""
         if passage.interrupted:
             run.report.interrupted = True
         body = {
@@ -261,7 +262,7 @@ class Engine:
     def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
         looked = self._passing()
-        # Nor is anything mended: whoever took the rack over decides now, and is told what is left.
+        # Nothing is repaired either: the operator who took the rack over decides now, and is told what is left.
         why = self._permit() if ready else ""
         if why:
             run.skip(ready, why, mending=mending)
@@ -272,7 +273,7 @@ class Engine:
         self._journal.append(self._rack, run.report.change, [intent(step, run.wave) for step in ready])
         stood = self._passing() - looked
         if stood > FRESH and not mending:
-            # Whoever took the rack over meanwhile, or changed a cell, did not know of what was to leave.
+            # Whoever took the rack over meanwhile, or changed a cell, did not know what was about to be sent.
             reason = f"exacell was suspended for {format_duration(stood)} right before it was sent: nothing was sent"
             refused = [StepResult(step=s, outcome=Outcome.REFUSED, reason=reason, wave=run.wave) for s in ready]
             self._keep(stage, refused, run)
@@ -297,10 +298,10 @@ class Engine:
         self._journal.append(self._rack, run.report.change, [outcome_row(r) for r in results])
 
     def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
-        """Judge only_if and needs, read in one round trip right before; journal and keep what is not sent.
+        """Judge only_if and needs, read in one round trip right before; journal the steps that are not sent, return the others.
 
-        Where a cell kept the others waiting, these are looked at once more. Who interrupts meanwhile keeps statements from
-        being sent, but not those that bring caching back.
+        If one cell delayed the others, these are looked at once more. An interruption meanwhile keeps statements from being sent,
+        except those that switch caching on again.
         """
         must = mending or run.finishes(stage)
         for _ in range(LOOKS):
@@ -315,7 +316,7 @@ class Engine:
         return list(steps)
 
     def _in_time(self, stage: Stage, steps: Sequence[Step], run: Run, *, must: bool) -> list[Step]:
-        """Hold what takes disks from ASM against its clocks as they are now; journal and keep what is not sent."""
+        """Compare steps that take disks from ASM with its clocks as they are now; journal those not sent, return the others."""
         asm = {name: client for name, client in self._asm.items() if isinstance(client, AsmClient)}
         look = partial(held_back, self._fleet, asm, run.plan, steps, timeout=self._read_timeout)
         found = look() if must else unless_interrupted(look, self._cancel)
@@ -350,7 +351,7 @@ class Engine:
             if unneeded:
                 end(step, Outcome.NOT_NEEDED, unneeded[0])
             elif failed:
-                # One of needs; or that the target gave no answer, which stands alone.
+                # One of needs, or only the fact that the target did not answer.
                 end(step, Outcome.REFUSED, next(iter(failed.values())))
             else:
                 ready.append(step)
@@ -361,7 +362,7 @@ class Engine:
     def _probe(
         self, wanted: Mapping[str, tuple[Step, Sequence[Check]]], cancel: threading.Event | None = None
     ) -> dict[str, dict[int, str]]:
-        """Return per target which of its checks fail, all cells in one round trip; see Prober for ``cancel``."""
+        """Return, per target, its checks that fail, for all cells in one round trip; see Prober for ``cancel``."""
         cells = {target: checks for target, (step, checks) in wanted.items() if not step.asm}
         found = self._prober.cells(cells, cancel)
         for target, (step, checks) in wanted.items():
@@ -383,7 +384,7 @@ class Engine:
         return [results[step.target] for step in steps]
 
     def _to_cells(self, steps: Mapping[str, Step], board: Board, ours: Ours) -> list[Reply]:
-        """Send each cell or host its statement: to a cell upon a look at it where its proof may have gone stale."""
+        """Send each cell or host its statement; on a cell whose proof may have become stale, its CellCLI looks first."""
         seconds = self._write_timeout
 
         def answered(reply: Reply) -> None:
@@ -424,5 +425,5 @@ class Engine:
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:
-    """Return how a followed statement ended, with what its target said when it was sent."""
+    """Return the end of a followed statement, with its target's text at the time it was sent."""
     return sent if end is None else replace(end, said=sent.said, fingerprint=sent.fingerprint, looked=sent.looked)

@@ -1,4 +1,4 @@
-"""Carry one parsed line out: whatever the surface, confirming, read-only mode, the journal and exit codes are the same."""
+"""Carry out one parsed line; every surface gets the same confirmation, read-only mode, journal and exit codes."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:
-    """Carry one parsed line out and return its result; rendering, pipe and redirection are the surface's.
+    """Carry out one parsed line and return its result; the surface does rendering, pipe and redirection.
 
     Args:
-        request: what surrounds the line.
-        inside: another statement asks, whose interruption it is.
+        request: the context of the line.
+        inside: another statement carries this line out, and interruptions belong to that one.
 
     Raises:
-        ExacellError: whatever went wrong; one line, with the way out.
+        ExacellError: any failure; one line, with the way out.
     """
     if not inside:
         session.interrupted.clear()
@@ -52,7 +52,7 @@ def execute(session: Session, services: Services, request: Request, line: Line, 
 
 
 def for_hosts(line: Line) -> bool:
-    """Return whether a line may go to hosts beside cells: a command that takes them, or a statement of DBMCLI's own."""
+    """Return whether a line may go to hosts other than cells: a command that takes them, or a statement of DBMCLI."""
     if line.call is not None:
         return line.call.command.hosts
     if isinstance(line.cellcli, Change):
@@ -61,10 +61,10 @@ def for_hosts(line: Line) -> bool:
 
 
 def _refuse_on_hosts(session: Session, line: Line) -> None:
-    """Return when a line may go to the hosts that its ON names.
+    """Raise StatementError if a line may not go to the hosts that its ON names.
 
     Raises:
-        StatementError: it is one for cells.
+        StatementError: the line is for cells.
     """
     if for_hosts(line):
         return
@@ -78,7 +78,7 @@ def _refuse_on_hosts(session: Session, line: Line) -> None:
 
 
 def _cells_of(session: Session, services: Services, line: Line) -> str:
-    """Return the cells of ON as a set; a condition is judged by a fresh reading."""
+    """Return the cells of ON as a set in text form; a condition is judged by a new reading."""
     from exacell.cellcli.condition import is_condition
 
     if not is_condition(line.on):

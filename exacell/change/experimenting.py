@@ -1,4 +1,4 @@
-"""Carry an experiment out: run after run, kept behind each, and the factor given back whatever happens."""
+"""Carry out an experiment: one run after another, each saved when it ends; the factor is set back in any case."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from exacell.session.trials import conducted_elsewhere, keep
 def carry_out(
     session: Session, services: Services, request: Request, experiment: Experiment, flags: Mapping[str, Value]
 ) -> tuple[Experiment, ExacellError | None]:
-    """Do the runs that are left, give the factor back, and return the experiment as it ended and what stopped it.
+    """Do the remaining runs, set the factor back, and return the experiment as it ended and the error that stopped it.
 
     Args:
-        flags: those of the statement; they hold for what each run carries out.
+        flags: of the statement; they hold for everything that the runs carry out.
 
     Raises:
         LockedError: somebody else has the rack; nothing was sent.
@@ -65,10 +65,10 @@ def carry_out(
 def give_back(
     session: Session, services: Services, request: Request, experiment: Experiment, flags: Mapping[str, Value]
 ) -> Experiment:
-    """Take back what an experiment changed that nobody goes on with, and return it as ended.
+    """Take back the changes of an experiment that nobody continues, and return the experiment as ended.
 
     Raises:
-        ExacellError: it can't be taken back; the experiment stays as it was.
+        ExacellError: they can't be taken back; the experiment stays as it was.
     """
     refuse_to_begin(session, services)
     conduct = _Conduct(session, services, request, experiment, flags)
@@ -78,10 +78,10 @@ def give_back(
 
 
 def refuse_conducted(experiment: Experiment) -> None:
-    """Return when no living process, other than this one, carries the experiment out.
+    """Raise RefusedError if another living process carries out the experiment.
 
     Raises:
-        RefusedError: one does, or one of another host may.
+        RefusedError: a process does, or a process of another host may.
     """
     who = Actor.of(experiment.who)
     if conducted_elsewhere(experiment):
@@ -92,16 +92,16 @@ def refuse_conducted(experiment: Experiment) -> None:
 
 
 LONGEST_PAUSE, MOST_ANEW = 3600.0, 5
-"""Seconds that it gives way in one go at most, and how often one block is made anew."""
+"""The longest single pause in seconds, and how often one block is repeated at most."""
 
 _PASSED_ON = frozenset({"reason", "ticket", "accept-opaque", "rolling", "no-rolling"})
-"""Flags of the experiment that hold for what its runs carry out; loss of data is never accepted wholesale."""
+"""Flags of the experiment that hold for the statements of its runs; loss of data is never accepted for all of them at once."""
 
 
 class _Conduct:
-    """One experiment under way.
+    """Carries out one experiment.
 
-    Statements run in a session beside the user's, which shows no plan of each: the whole schedule was agreed to.
+    Statements run in a separate session that shows no plans: the user agreed to the whole schedule before.
     """
 
     def __init__(
@@ -111,18 +111,18 @@ class _Conduct:
         self._quiet = SilentConsole()
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
-        self._request = replace(request, shows=None)  # It shows its verdict, not what each run answers.
+        self._request = replace(request, shows=None)  # The experiment shows its verdict, not the answer of each run.
         self._flags: dict[str, Value] = {k: v for k, v in flags.items() if k in _PASSED_ON}
         self._flags |= {"yes": True, "format": "table"}
         self.experiment = experiment
         self._level = ""
         self._seen: Mapping[str, CellCounters] = {}
         self._disturbed: dict[str, int] = {}
-        self._lasted: list[float] = []  # Seconds of each run that this process has made.
+        self._lasted: list[float] = []  # Seconds that each run of this process took.
         self._wishes = session.interrupted.times
 
     def all(self) -> tuple[Experiment, ExacellError | None]:
-        """Do what is left and give the factor back; both are kept."""
+        """Do the remaining runs and set the factor back; both are saved."""
         stopped: ExacellError | None = None
         try:
             self._keep()
@@ -131,10 +131,10 @@ class _Conduct:
                 self._one(run)
             self._look_again()
         except ExacellError as error:
-            # Whatever an interruption broke off, it is what stopped the runs.
+            # If an interruption broke anything off, it is the reason why the runs stopped.
             stopped = self._interruption() or error
         finally:
-            # What ends the program must not leave the factor where it is, either.
+            # The factor must also be set back if the program itself is ended.
             failed = self._restored()
         if failed is not None and stopped is None:
             stopped = failed
@@ -143,7 +143,7 @@ class _Conduct:
         return self.end(DONE if stopped is None else STOPPED), stopped
 
     def _look_again(self) -> None:
-        """Note what makes the comparison unfair that did not at its beginning: a rebalance, another load."""
+        """Note new causes that make the comparison unfair and were absent at its beginning: a rebalance, another load."""
         design, cells = self.experiment.design, conditions(self._session, self._services, self._request)
         now = unfair(self._session, self._services, self._request, cells, db=design.db, reset=bool(design.reset))
         came = [f"at the end {line}" for line in fairness.new_among(now, self.experiment.noticed)]
@@ -151,7 +151,7 @@ class _Conduct:
 
     def _restored(self) -> ExacellError | None:
         interrupted = self._user.interrupted.times > self._wishes
-        self._user.interrupted.clear()  # It ended the runs; giving back ends only with another one.
+        self._user.interrupted.clear()  # This interruption ended the runs; only another one ends the setting back.
         try:
             self.restore()
         except ExacellError as error:
@@ -162,17 +162,17 @@ class _Conduct:
         return None
 
     def restore(self) -> None:
-        """Take back what the experiment changed, as ``undo run`` does in a recipe.
+        """Take back the changes of the experiment, as ``undo run`` does in a recipe.
 
         Raises:
-            ExacellError: not all of it could be taken back.
+            ExacellError: not all of them could be taken back.
         """
         rack, journal = self.experiment.rack, self._services.journal
         rows = [
             row for row in journal.with_origin(rack, self.experiment.origin) if row.origin == self.experiment.origin
         ]
         changes = [row.change for row in rows if not journal.whole_state(rack, row.change).undone]
-        # Each was a change of one and the same thing: what the first found is what comes back.
+        # All changed the same thing: the value that the first one found is set again.
         if changes:
             result = undo(self._session, self._services, self._request, changes, self._flags)
             if result.exit_code is not ExitCode.DONE:
@@ -181,9 +181,9 @@ class _Conduct:
         self.experiment = replace(self.experiment, given_back=True)
 
     def end(self, state: str) -> Experiment:
-        """Keep the experiment in its last state, and free the rack where it was taken for it."""
+        """Save the experiment in its last state, and free the rack if the experiment took it."""
         if self.experiment.keeps:
-            with suppress(LockedError):  # Somebody has taken it over: it is theirs.
+            with suppress(LockedError):  # Somebody has taken the rack over: it is theirs.
                 lock_of(self._session.need_rack(), self._session.home.state_dir).give_back()
         self.experiment = replace(self.experiment, state=state, keeps=False, ended=_now())
         self._keep()
@@ -193,7 +193,7 @@ class _Conduct:
         keep(self._services.store(), self.experiment)
 
     def _interruption(self) -> InterruptedByUserError | None:
-        # A statement that begins forgets an interruption; how often one came is not forgotten.
+        # A statement that begins clears the interruption; the count of interruptions stays.
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
             return InterruptedByUserError(
                 f"experiment {self.experiment.name} was interrupted; what was measured is kept",
@@ -249,7 +249,7 @@ class _Conduct:
         self._lasted.append(monotonic() - started)
 
     def _warm_up(self, run: Run, where: str) -> None:
-        """Carry the workload out, unmeasured, until the flash cache serves as large a share of its reads as the time before."""
+        """Run the workload unmeasured until the flash cache serves the same share of its reads as in the pass before."""
         design = self.experiment.design
 
         def once(number: int) -> tuple[int, int]:
@@ -264,10 +264,10 @@ class _Conduct:
             self._notice(run, [said])
 
     def _give_way(self, run: Run, where: str) -> bool:
-        """Wait while redo writes take longer than the limit, and return whether the run's block has to begin anew for that.
+        """Wait while redo writes take longer than the limit; return whether the run's block has to begin again because of that.
 
         Raises:
-            RefusedError: that went on for too long.
+            RefusedError: the wait was longer than allowed.
         """
         limit = 1e6 * self.experiment.design.limit
         cells = conditions(self._session, self._services, self._request) if limit else {}
@@ -296,7 +296,7 @@ class _Conduct:
             f"{where}: a redo write takes {now / 1000:,.1f} ms: continuing after "
             f"{format_duration(round(pause.seconds))}"
         )
-        if apart:  # Its other run lies on the far side of the pause.
+        if apart:  # The other run of its pair was before the pause.
             self._anew(run, pause)
         else:
             self._pause(pause)
@@ -307,10 +307,10 @@ class _Conduct:
         self._keep()
 
     def _anew(self, run: Run, pause: Pause) -> None:
-        """Leave out what was measured of a run's block, so that this run is repeated.
+        """Discard the measurements of a run's block, so that this run is repeated.
 
         Raises:
-            RefusedError: it has been disturbed too often.
+            RefusedError: the block has been disturbed too often.
         """
         self.experiment = self.experiment.without((run.block, run.pair))
         self._pause(pause)
@@ -326,19 +326,19 @@ class _Conduct:
             )
 
     def _set(self, level: str) -> None:
-        """Bring the factor to a level; nothing is sent where it is there already."""
+        """Set the factor to a level; nothing is sent if it has this level already."""
         if level == self._level:
             return
         design = self.experiment.design
         statement = factor_of(design).statement(design, level)
-        if self.experiment.given_back:  # Kept before anything is sent: who finds it after a kill is told.
+        if self.experiment.given_back:  # Saved before anything is sent, so that it is known after a kill.
             self.experiment = replace(self.experiment, given_back=False)
             self._keep()
         self._carry_out(statement, statement, replace(self._request, origin=self.experiment.origin))
         self._level = level
 
     def _carry_out(self, statement: str, told: str, request: Request) -> list[str]:
-        """Carry one statement out, and return what it said; that is told where it went wrong.
+        """Carry out one statement and return the lines of its answer; ``told`` names it in an error.
 
         Raises:
             ExacellError: it failed.
@@ -380,8 +380,10 @@ class _Conduct:
         return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
 
     def _before(self, run: Run) -> Mapping[str, CellCounters]:
-        """Return what cells tell before a run, and note what of it is another than before the first one, and what was started
-        anew since the last one."""
+        """Return the conditions of the cells before a run, by cell.
+
+        Notes conditions that differ from those before the first run, and restarts since the last run.
+        """
         cells = conditions(self._session, self._services, self._request)
         if not self.experiment.passports:
             found = {cell: dict(counters.passport) for cell, counters in cells.items()}
@@ -394,11 +396,12 @@ class _Conduct:
         return fairness.changed(self.experiment.passports, cells, partial(factor_of(design).own, design))
 
     def _look(self, run: Run, seen: Mapping[str, CellCounters], beside: fairness.Around) -> Mapping[str, CellCounters]:
-        """Return what cells tell after a run, and note what disturbed it, what is another than in the first one, and a level that
-        is another one.
+        """Return the conditions of the cells after a run, by cell.
+
+        Notes disturbances, conditions that differ from those of the first run, and a level other than the run's.
 
         Args:
-            seen, beside: what was read before it.
+            seen, beside: the readings before the run.
         """
         self._refuse_interrupted()
         cells = conditions(self._session, self._services, self._request)
@@ -406,7 +409,7 @@ class _Conduct:
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
         lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
         read = read_back(self._session, self._services, self._request, design)
-        self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
+        self._level = level_of(design, [text for _, text in read])  # The next run sets it back if somebody changed it.
         if self._level != run.level:
             lines.append(f"{design.said} was {self._level or 'not the same everywhere'} at its end, not {run.level}")
         self._notice(run, lines)
@@ -454,7 +457,7 @@ def _now() -> str:
 
 
 def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) -> Result:
-    """Return the result of an experiment with what stopped it, and the way on."""
+    """Return the result of an experiment with the error that stopped it, and the way to continue."""
     if stopped is None:
         return result
     way = "`resume` continues with the other runs; `resume --abandon` ends it"

@@ -1,4 +1,4 @@
-"""What an experiment asks before it begins: the level that holds now, and whether all that it needs can be planned and read."""
+"""Check before an experiment begins: the present level, and whether everything that it needs can be planned and read."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from exacell.session.measuring import waited
 
 
 def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
-    """Return the level that holds now.
+    """Return the present level.
 
     Raises:
-        RefusedError: cells, hosts or instances differ in it; nothing was sent.
-        ExacellError: it can't be read.
+        RefusedError: cells, hosts or instances have different levels; nothing was sent.
+        ExacellError: the level can't be read.
     """
     aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
     read = read_back(aside, beside, request, design)
@@ -39,7 +39,7 @@ def level_now(session: Session, services: Services, request: Request, design: De
 
 
 def read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
-    """Return who or what shows the factor, with the value that it shows."""
+    """Return (name, value) of each cell, host or instance that shows the factor."""
     read = values_read(session, services, request, factor_of(design).reading(design))
     return [(about, str(value or "")) for about, value in read]
 
@@ -47,10 +47,10 @@ def read_back(session: Session, services: Services, request: Request, design: De
 def refuse_unready(
     session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
 ) -> None:
-    """Return when both levels can be planned now, and what is to be measured, or given way to, can be read.
+    """Raise an ExacellError if a level can't be planned now, or if the measure or the limit for pauses can't be read.
 
     Raises:
-        ExacellError: something of it can't be.
+        ExacellError: names the part that can't be planned or read.
     """
     quiet = SilentConsole()
     aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)

@@ -1,7 +1,7 @@
-"""What an experiment can switch: how a level is set, how it is read back, what of a cell's conditions it changes itself, and
-by what it is measured. Pure.
+"""Define the factors of experiments: how a level is set and read back, which conditions it changes, and its measures. Pure.
 
-Each level is set by a statement that exacell plans, verifies, journals and takes back; text that it does not read is no factor.
+Each level is set by a statement that exacell plans, verifies, journals and takes back; text that exacell can't read can't be
+a factor.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ class Factor:
     """One kind of thing that an experiment can switch.
 
     Attributes:
-        of: what stands behind its name and a colon; empty where nothing does.
-        said: how people call it.
-        statement: design and level → what brings it to that level.
-        reading: → which statement tells the level, and in which column.
-        level: design and what was read → the level.
-        own: design and a cell's conditions → the same whatever level a run has set.
-        levels: where they are given by the thing itself; empty where they are its values.
-        measures: by what it is measured, the usual one first.
-        cannot: design and cells → why it can't show anything on them.
+        of: the word that is written after its name and a colon; empty if there is none.
+        said: design → its name for people.
+        statement: design and level → the statement that sets this level.
+        reading: design → the statement and the column that show the level.
+        level: design and the value that was read → the level.
+        own: design and a cell's conditions → the conditions without the factor's own effect, equal for every level.
+        levels: the fixed levels, such as on and off; empty if any value is a level.
+        measures: the measures that suit it, the usual one first.
+        cannot: design and cells → reasons why it can't have an effect on them.
     """
 
     of: str = ""
@@ -57,14 +57,14 @@ def _directive_of(design: Design) -> str:
 
 
 _UNLESS_SAID = {"flashlog": "on", "flashcache": "on"}
-"""What holds where no directive says anything. Source: Oracle SAGUG, flashlog, flashcache."""
+"""The value of a directive that the plan does not mention. Source: Oracle SAGUG, flashlog, flashcache."""
 
 
 def directive_level(text: str, db: str, name: str) -> str:
-    """Return what a dbPlan means for a database in one directive; several of its own that differ stand side by side.
+    """Return the value of one directive that a dbPlan gives a database; several different values are joined.
 
     Args:
-        name: lower case.
+        name: the directive, in lower case.
 
     Raises:
         ReplyError: the plan can't be read.
@@ -83,12 +83,12 @@ def _level_in_plan(design: Design, text: str) -> str:
 
 
 def _without_directive(design: Design, told: Told) -> Told:
-    """Return conditions whose plan has one value of the directive, whatever it is now."""
+    """Return the conditions with a fixed value for the plan's directive, so that its present value makes no difference."""
     try:
         plan = set_attributes(
             parse(told.get("dbPlan", "")), DirectiveName(name=design.db), {_directive_of(design): design.levels[0]}
         )
-    except ExacellError:  # It is compared as it stands.
+    except ExacellError:  # Compared as it is.
         return told
     return {**told, "dbPlan": render(plan)}
 
@@ -102,10 +102,10 @@ def _iorm_statement(design: Design, level: str) -> str:
 
 
 def _sql(design: Design, text: str, known: type[KeepInCache | SetParameter], why: str) -> str:
-    """Return the statement that has a database carry out SQL which exacell understands.
+    """Return the statement that runs SQL on a database.
 
     Raises:
-        StatementError: it does not.
+        StatementError: exacell does not understand the SQL.
     """
     if not isinstance(read_change(text), known):
         raise StatementError(f"factor={design.factor}:{design.of}: {why}")
@@ -148,7 +148,7 @@ def _clause_cannot(design: Design, cells: Cells) -> list[str]:
 
 def _clause_reading(design: Design) -> Reading:
     owner, name = _owner_and_name(design)
-    # The column has 7 characters, and SQL*Plus before 12.2 cuts the heading to that: the alias is shorter.
+    # The column has 7 characters, and SQL*Plus before 12.2 cuts its heading to that length: so the alias is shorter.
     query = f"select cell_flash_cache clause from dba_tables where owner = '{owner}' and table_name = '{name}'"
     return Reading(statement=f'sql db={design.db} "{query}"', column="clause")
 
@@ -221,7 +221,7 @@ FACTORS: Mapping[str, Factor] = {
         measures=("commits", "redo", "reads"),
     ),
 }
-"""By the word that factor= begins with."""
+"""The factors, by the word with which factor= begins."""
 
 
 def factor_of(design: Design) -> Factor:
@@ -230,10 +230,10 @@ def factor_of(design: Design) -> Factor:
 
 
 def factor_and_subject(text: str) -> tuple[str, str]:
-    """Return the factor that ``factor=`` names, and what stands behind its colon.
+    """Return the name of the factor in ``factor=``, and the word after its colon.
 
     Raises:
-        StatementError: there is no such factor, or what belongs to it is missing or too much.
+        StatementError: there is no such factor, or the word after the colon is missing or not allowed.
     """
     name, colon, of = text.partition(":")
     known = FACTORS.get(name.lower())
@@ -243,7 +243,7 @@ def factor_and_subject(text: str) -> tuple[str, str]:
 
 
 def shapes() -> Iterator[str]:
-    """Yield how each factor is written."""
+    """Yield the written form of each factor."""
     for name, factor in FACTORS.items():
         yield f"{name}:{factor.of}" if factor.of else name
 
@@ -252,7 +252,7 @@ def statements(design: Design) -> list[str]:
     """Return the statement for each level.
 
     Raises:
-        StatementError: a level is none of the factor, or it is nothing that exacell plans.
+        StatementError: the factor does not have this level, or exacell can't plan the statement.
     """
     factor = factor_of(design)
     if factor.levels and any(level not in factor.levels for level in design.levels):
@@ -263,8 +263,7 @@ def statements(design: Design) -> list[str]:
 
 
 def level_of(design: Design, values: Iterable[str]) -> str:
-    """Return the level that all of ``values`` mean, in the design's spelling where it is one of its levels; empty where they
-    differ.
+    """Return the level of all ``values``, spelled as in the design if the design has it; empty if they differ.
 
     Raises:
         ReplyError: a plan can't be read.

@@ -1,4 +1,4 @@
-"""Follow what takes long, flushes until each is proven and proofs that are read back until they hold, and show where it stands.
+"""Follow work that takes long and show its progress: flushes until each is proven, proofs until they hold.
 
 The progress display shows, for one stage, a phrase and a fraction per target.
 """
@@ -25,7 +25,7 @@ from exacell.session.fleet import Fleet
 
 
 class Board:
-    """Collects the states of one stage's targets and shows them each time one changes, from any thread."""
+    """Collects the states of one stage's targets and shows them after each change; may be called from any thread."""
 
     def __init__(
         self,
@@ -50,8 +50,8 @@ class Board:
         """Show ``phrase`` for a target.
 
         Args:
-            fraction: 0 to 1; None leaves what was shown.
-            eta: seconds until the target may be done; None when that can't be told any more.
+            fraction: 0 to 1; None keeps the last one.
+            eta: seconds until the target may be done; None if that is not known any more.
         """
         with self._lock:
             self._states[target] = phrase
@@ -92,12 +92,11 @@ class Board:
 
 
 LOST_POLLS = 180
-"""A cell may be silent for as long as so many polls take before a flush without a limit counts as lost: at five seconds
-each a quarter of an hour, in which a cell's Management Server, or the cell, has restarted. With a limit it is followed until
-that has passed."""
+"""Number of poll intervals that a cell may be silent before a flush without a limit counts as lost. At five seconds each
+this is a quarter of an hour, in which a cell or its Management Server restarts. A flush with a limit is followed until then."""
 
 FEW_LOOKS = 3
-"""And so many looks in a row have to go without an answer: one slow read is no silence where polls are short."""
+"""Number of looks in a row that must also stay without an answer: with short polls one slow read is not yet silence."""
 
 PATIENT = 60.0
 """A proof that may take longer than this many seconds can be interrupted."""
@@ -107,31 +106,32 @@ _STATEMENTS = {
     "pmemcache": [f.PMEMCACHE, f.CELLDISK, f.PMEM_METRICS],
     "xrmemcache": [f.XRMEMCACHE, f.CELLDISK, f.XRMEM_METRICS],
 }
-"""What tells how far a flush is, by cache."""
+"""By cache, the statement that shows how far a flush is."""
 
 Pause = Callable[[threading.Event, float], object]
 Probe = Callable[[Mapping[str, tuple[Step, Sequence[Check]]], threading.Event | None], dict[str, dict[int, str]]]
-"""Returns per target which checks fail; who sets the event does not wait for targets that keep silent."""
+"""Returns, per target, the checks that fail; once the event is set, it no longer waits for silent targets."""
 
 
 def wait_or_event(event: threading.Event, seconds: float) -> bool:
-    """Return whether the event was set before so many seconds had passed."""
+    """Return whether the event was set within so many seconds."""
     return event.wait(seconds)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Times:
-    """How long a change waits, and by which clocks; arguments, so that tests need none.
+    """How long a change waits, and by which clocks; tests pass their own.
 
     Attributes:
         poll: seconds between two looks.
-        cancel: set by the user who does not wait any longer.
-        write_timeout: seconds that a statement which changes something has for its answer.
-        read_timeout: seconds that a look may take when there is time enough.
+        cancel: set when the user interrupts the wait.
+        write_timeout: seconds within which a changing statement must be answered.
+        read_timeout: seconds that a look may take if no limit is nearer.
         pause: waits so many seconds, or until the event is set.
-        clock: seconds, for limits.
-        passing: seconds that pass whatever the host's time is set to, also while it sleeps or the process is stopped.
-        wall: this host's time, epoch seconds.
+        clock: returns seconds, for limits.
+        passing: returns seconds that no change of the host's time affects; they pass also while the host sleeps or the
+            process is stopped.
+        wall: returns this host's time in epoch seconds.
     """
 
     poll: float
@@ -145,7 +145,7 @@ class Times:
 
 
 class Follower:
-    """Looks again and again until what was begun has ended."""
+    """Looks again and again until started work has ended."""
 
     def __init__(self, fleet: Fleet, times: Times) -> None:
         self._fleet = fleet
@@ -177,7 +177,7 @@ class Follower:
                 partial(self._look, {cell: by_target[cell].cache for cell in open_cells}), self._cancel
             )
             if found is None:
-                continue  # Which the next round tells.
+                continue  # The next round shows it.
             answers = found
             for cell in open_cells:
                 answer, limit, mute = answers[cell], by_target[cell].limit, ""
@@ -210,7 +210,7 @@ class Follower:
         return ended
 
     def _look(self, caches: Mapping[str, str]) -> dict[str, Answer]:
-        """Return what each cell says of its cache that is flushed; ``caches`` is cell → cache."""
+        """Return each cell's answer about its flushed cache; ``caches`` is cell → cache."""
         found: dict[str, Answer] = {}
         for cache in dict.fromkeys(caches.values()):
             cells = [cell for cell, its in caches.items() if its == cache]
@@ -225,14 +225,14 @@ class Follower:
         probe: Probe,
         far: Callable[[Step], tuple[str, float, float] | None] = lambda step: None,
     ) -> list[StepResult]:
-        """Read back until what was wanted is there; a lost answer is settled by what is read.
+        """Read back until the wanted state is there; this also decides statements without an answer.
 
-        A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption, also in
-        the middle of a look. The last look is the first that began after the time was over: nobody's proof fails because
-        another cell answered late.
+        A short proof is always waited for. A proof that may take longer than PATIENT seconds ends with an interruption, even
+        in the middle of a look. The last look is the first one that begins after the time is over, so that no target fails
+        because another one answered late.
 
         Args:
-            far: says how far the work is that a step waits for: in words, 0 to 1, seconds left; None where nobody knows.
+            far: returns the progress of the work that a step waits for: in words, 0 to 1, seconds left; None if unknown.
         """
         final = {r.step.target: r for r in results}
         open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]

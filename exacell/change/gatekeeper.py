@@ -1,4 +1,4 @@
-"""Wait at the gate between two waves of a rolled plan: read afresh, judged by plan.gate, shown while it is closed."""
+"""Wait at the gate between two waves of a rolled plan: read again, judge by plan.gate, and show why it is closed."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from exacell.session.asm import AsmClient
 from exacell.session.fleet import Fleet
 
 LEFT_ALONE = 60.0
-"""Seconds for which nothing else has to close a gate than caches that earlier waves left off, until it is not waited for
-any more: a statement whose answer was lost may switch one on in that time."""
+"""Seconds to wait for a gate that only caches left off by earlier waves keep closed. In this time a statement whose answer
+was lost may still switch one on."""
 
 
 LEAST_LOOK = 10.0
-"""Seconds that a cell is given for an answer however little time is left: attributes that come from ASM take some."""
+"""Seconds that a cell always gets for an answer, even if less time is left: attributes that come from ASM are slow."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passage:
-    """How waiting at a gate ended.
+    """The result of waiting at a gate.
 
     Attributes:
         open: the wave may begin.
-        reason: why not, one line; empty when open.
+        reason: why it may not, one line; empty if it may.
         interrupted: the user ended the wait.
         waited: seconds.
-        met: the reasons for which it was closed at first, one line; empty when it was open at once.
+        met: why the gate was closed at first, one line; empty if it was open at once.
     """
 
     open: bool
@@ -64,16 +64,16 @@ class Gatekeeper:
         self._last = (float("inf"), float("inf"))
 
     def close_at(self, moment: str) -> None:
-        """Let no wave pass after ``moment``, ISO 8601; empty for ever.
+        """Let no wave begin after ``moment``, ISO 8601; empty means no limit.
 
-        Both clocks count: a host's time that is set back makes the window no longer.
+        Both clocks count, so that setting back the host's time does not make the window longer.
         """
         if moment:
             ends = datetime.fromisoformat(moment).timestamp()
             self._last = (ends, self._passing() + ends - self._wall())
 
     def _over(self, number: int, waited: float, met: str) -> Passage | None:
-        """Return how waiting ended because it is too late for wave ``number``; None while it is not."""
+        """Return the Passage that ends the wait because it is too late for wave ``number``; None if it is not."""
         ends, passing = self._last
         if self._wall() < ends and self._passing() < passing:
             return None
@@ -84,11 +84,11 @@ class Gatekeeper:
     def wait(
         self, rolling: Rolling, number: int, *, offline: bool, cached: Collection[str] = (), others: str = ""
     ) -> Passage:
-        """Return when the gate before wave ``number`` is open, has stayed closed for ``rolling.within`` seconds, or can't
-        open by waiting: the lock is not held for a cell that only a statement mends.
+        """Wait until the gate before wave ``number`` is open or stays closed; return the Passage.
 
-        The last look is the first that began after that time: one cell's late answer does not make it the only one. No look
-        waits for a cell longer than what is left of that time, and an interruption ends it.
+        The wait ends after ``rolling.within`` seconds, and earlier if waiting can't open the gate: the lock is not held for a
+        cell that only a statement can repair. The last look is the first one that begins after that time, so that one late
+        answer does not cost a look. A look waits for a cell no longer than the remaining time, and an interruption ends it.
         """
         wave, of = rolling.waves[number - 1], len(rolling.waves)
         title = f"gate before wave {number} of {of}"
@@ -126,10 +126,10 @@ class Gatekeeper:
         return Passage(open=False, reason=f"interrupted at the {title}", interrupted=True, waited=waited, met=met)
 
     def linger(self, rolling: Rolling, number: int, ask: Callable[[str], bool | None], *, others: str = "") -> Passage:
-        """Do what is asked for between two waves: pause, or have somebody say that wave ``number`` may begin.
+        """Pause between two waves, or ask whether wave ``number`` may begin, if the user wanted that.
 
         Args:
-            others: where the cells of the other waves are; whoever is asked decides by it.
+            others: the state of the other waves' cells, shown with the question.
         """
         wave = rolling.waves[number - 1]
         if rolling.ask:

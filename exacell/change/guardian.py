@@ -1,9 +1,9 @@
-"""The process that takes a change back when nobody confirms it in time.
+"""Run the process that takes a change back if nobody confirms it in time.
 
-It is spawned with descriptors of its own in a session of its own, so that it outlives the shell; it is never forked from a
-threaded process. It knows how the shell reached the rack, looks into the journal while it waits, and writes there what it
-did. When it dies, the next start of exacell says what is pending. A change that somebody has meant anew since is left alone,
-though it looks as the change left it.
+It is started with its own descriptors in its own session, so that it outlives the shell; it is never forked from a threaded
+process. It knows how the shell reached the rack, reads the journal while it waits, and records there what it did. If it dies,
+the next start of exacell reports that. A change is left alone if somebody has since set the same values on purpose, even if
+everything looks as the change left it.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("exacell.change.guardian")
 
 LOOK = 5.0
-"""Seconds after which it looks again whether the change was confirmed, and what time it is: hosts sleep, clocks are set."""
+"""Seconds between two checks of the clock and of whether the change was confirmed: hosts sleep, clocks are set."""
 
 LATE = 1.0
-"""Seconds between two looks at a run that goes on behind its time: its end gives it a new one, which is not to be missed."""
+"""Seconds between two looks at a run that continues after its deadline; its end sets a new deadline, which must not be missed."""
 
 TRIES = (0.0, 10.0, 30.0, 60.0, 120.0, 300.0)
-"""Seconds before each attempt to take the change back: a lock that is held may be let go, a cell that is away come back."""
+"""Seconds before each attempt to take the change back: meanwhile a lock may be freed or a cell come back."""
 
 
 class LogConsole:
-    """A console whose talk goes to the guardian's log; nobody answers."""
+    """A console that writes to the guardian's log; nobody answers its questions."""
 
     ending = False
 
@@ -60,11 +60,11 @@ class LogConsole:
     data = say
 
     def tell(self, text: str, meaning: str = "") -> None:
-        """Log one line, whatever it means."""
+        """Log one line, of any meaning."""
         self.say(text)
 
     def unhindered(self) -> AbstractContextManager[None]:
-        """Do nothing: a log that can't be written stops nothing."""
+        """Return a context that does nothing: a log that can't be written stops nothing."""
         return nullcontext()
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
@@ -86,7 +86,7 @@ class LogConsole:
         return False
 
     def progress(self, progress: Progress | None) -> None:
-        """Show nothing; what was done is in the journal."""
+        """Show nothing; the journal records the progress."""
 
     def waiting(self, text: str | None) -> None:
         """Show nothing."""
@@ -104,22 +104,22 @@ def watch(
 ) -> str:
     """Wait for the deadline of a change, or of a run that begins with it, then take it back.
 
-    The deadline has come when the clock says so or when as much time has passed: a clock that is set back delays nothing.
+    The deadline has come when the clock shows it or when as much time has passed: setting the clock back delays nothing.
 
     Returns:
         how it ended: confirmed, reverted or failed.
 
     Args:
-        ticks: seconds that pass whatever the clock is set to; None for those since the host started, asleep or not.
-        revert: takes the change back and returns why that failed, empty when it did not. MovedError ends the attempts:
-            what somebody changed meanwhile is not waited for to look again as the change left it. So does
-            InterruptedByUserError: the guardian was told to end.
+        ticks: returns seconds that no change of the clock affects; None means seconds since the host started, including sleep.
+        revert: takes the change back and returns why that failed, empty if it did not. MovedError ends the attempts: a value
+            that somebody changed meanwhile does not come back by waiting. InterruptedByUserError ends them too: the guardian
+            was told to end.
     """
     journal.append(errand.rack, errand.change, [Row(kind="guardian", body=actor())])
     ticks = ticks or uptime
     ends: dict[datetime, float] = {}
     while (item := _mine(journal, errand)) is not None and not item.overdue(now()):
-        # A run's deadline moves to its end; each one is counted from when it was first seen.
+        # A run's deadline moves when the run ends; each deadline is counted from the moment it was first seen.
         left = ends.setdefault(item.until, ticks() + (item.until - now()).total_seconds()) - ticks()
         goes_on = not item.overdue(item.until)
         if left <= 0 and not goes_on:
@@ -141,7 +141,7 @@ def watch(
             note_reverted(journal, errand.rack, item.change)
             return "reverted"
         LOG.warning("change %s could not be taken back: %s", errand.change, reason)
-        # Whoever looks is told why, and may decide, before the next attempt.
+        # The reason is recorded before the next attempt, so that an operator can decide.
         note_reverted(journal, errand.rack, item.change, reason=reason, again=number < len(tries) and not hopeless)
         if hopeless:
             break
@@ -149,7 +149,7 @@ def watch(
 
 
 def _mine(journal: Journal, errand: Errand) -> Deadline | None:
-    """Return the change that it waits for, or the first one of the run that still waits."""
+    """Return the deadline of this guardian's change, or of the first change of its run that still waits; None if none waits."""
     return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
@@ -157,13 +157,13 @@ _TOLD = "its guardian process was stopped before everything was taken back"
 
 
 def take_back(errand: Errand, item: Deadline) -> str:
-    """Undo the change over the rack's own transport and return why that failed, empty when it did not.
+    """Undo the change over the rack's own transport and return why that failed, empty if it did not.
 
-    SIGTERM or SIGQUIT while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or not caching.
+    SIGTERM or SIGQUIT while cells are changed acts like a first Ctrl-C: no cell is left half-changed or without caching.
 
     Raises:
-        MovedError: somebody has changed since what the change left, also where it looks now as the change left it.
-        InterruptedByUserError: the process was told to end before all of it was taken back.
+        MovedError: somebody has since changed what the change left, even if it looks the same again now.
+        InterruptedByUserError: the process was told to end before everything was taken back.
     """
     from exacell.change.undoing import undo
     from exacell.session.opening import open_session
@@ -180,7 +180,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
                 **{name: value for name, value in errand.settings.items() if name in Settings.__dataclass_fields__},
             )
             session.need_rack()
-            # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
+            # The change was allowed when it was made; taking it back is part of it, also on a production rack.
             session.read_only = False
             session.opened.update(session.config.racks)
             changes = [o.change for o in open_deadlines(services.journal, errand.rack) if o.group == item.group]
@@ -205,7 +205,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless the change could not be taken back."""
+    """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless taking the change back failed."""
     from exacell.core.paths import Home
     from exacell.session.signalled import quitting_as_terminated
 
@@ -225,20 +225,20 @@ def main(argv: Sequence[str]) -> int:
 
 
 _PASSING = ("status",)
-"""Attributes that a later change may prove without meaning the same thing: a flush leaves the status as it was."""
+"""Attributes that do not count as set by a later change that proves them: a flush leaves the status as it was."""
 
 _Fact = tuple[str, str, str]
-"""Target, object and attribute."""
+"""(target, object, attribute)."""
 
 
 def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> None:
-    """Return when no later change has settled what these changes did.
+    """Raise MovedError if a later change has set the same values as these changes.
 
-    A later change that is undone counts for nothing, as does what took it back, nor do those that went on with one of these
-    changes or took it back.
+    Later changes do not count if they were undone, are an undo of such a change, or continued one of these changes or took it
+    back.
 
     Raises:
-        MovedError: names the later change; who made it means what is there.
+        MovedError: names the later change; its operator wants the present state.
         JournalError: the journal can't be read.
     """
     rows = journal.plans_after(rack, min(changes, default=0))
@@ -264,7 +264,7 @@ def _belongs(row: Planned, changes: Collection[int]) -> bool:
 
 
 def _proven(changes: Mapping[int, ChangeState]) -> set[_Fact]:
-    """Return what the steps of changes that were done have proven by reading it back."""
+    """Return the facts that the done steps of changes have proven by reading back."""
     found: set[_Fact] = set()
     for change in changes.values():
         for step, state in change.carried:

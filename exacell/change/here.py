@@ -1,4 +1,4 @@
-"""The door before programs and files of the operator's own machine: :mod:`exacell.opaque.here` has the list of them."""
+"""Decide whether programs and files of the operator's own machine may be used; :mod:`exacell.opaque.here` lists them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 def held(session: Session, request: Request) -> bool:
-    """Return whether the door stands before what a line starts here."""
+    """Return whether the rules hold for programs that a line starts on this machine."""
     door = door_of(session)
     return is_held(typed=request.typed, monitor=door.monitor, production=door.production)
 
 
 def may_replace(session: Session) -> bool:
-    """Return whether ``>`` and SPOOL may replace a file that is there."""
+    """Return whether ``>`` and SPOOL may replace an existing file."""
     door = door_of(session)
     return replaces(monitor=door.monitor, production=door.production)
 
@@ -39,15 +39,14 @@ def pass_programs(
     unread: Sequence[str],
     work: Work,
 ) -> None:
-    """Return when programs of this machine that exacell does not read may be started; that is journalled before they are.
+    """Raise RefusedError if unread programs of this machine may not be started; else journal them before they start.
 
     Args:
-        unread: a phrase for each; without any nothing is journalled.
+        unread: a phrase for each program; if empty, nothing is checked or journalled.
 
     Raises:
-        RefusedError: the line stands in a file, or -m was given, or the rack is a production rack, and the door does not let
-            it pass.
-        JournalError: it was let pass, and the journal can't be written; nothing was run.
+        RefusedError: they are refused because the line is in a file, -m was given, or the rack is a production rack.
+        JournalError: they were allowed, but the journal can't be written; nothing was run.
     """
     if not unread:
         return
@@ -61,15 +60,17 @@ def pass_programs(
     except JournalError as error:
         if stands:
             raise
-        # What is typed runs as it would without exacell.
+        # A typed program runs as it would without exacell.
         services.console.say(f"this could not be journalled: {error.message}")
 
 
 def pass_pager(session: Session, services: Services, request: Request, call: Call) -> None:
-    """Return when ``set pager`` may set it: it is a word of ours, is read as a filter, or passes the door.
+    """Raise RefusedError if ``set pager`` may not set this command.
+
+    On and off, and commands that are read as harmless filters, are always allowed.
 
     Raises:
-        RefusedError: it does not.
+        RefusedError: the command may not be started on this machine.
     """
     from exacell.opaque.scan import filter_findings  # Reads shell text; few statements set a pager.
     from exacell.output.pager import OFF, ON
@@ -86,10 +87,12 @@ def pass_pager(session: Session, services: Services, request: Request, call: Cal
 
 
 def note_config(session: Session, services: Services, name: str) -> None:
-    """Journal that an ssh_config of the command line names programs that may be started here; where none may, nothing is.
+    """Journal that an ssh_config of the command line names programs that may be started on this machine.
+
+    Does nothing where no such program may be started: with -m or on a production rack.
 
     Raises:
-        ConfigError: it can't be read.
+        ConfigError: the file can't be read.
     """
     from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named  # Only where a file is named.
 
@@ -102,10 +105,10 @@ def note_config(session: Session, services: Services, name: str) -> None:
 
 
 def refuse_replacing(session: Session, way: str, name: str) -> None:
-    """Return when a file may be written: it is none that is there, or this session may replace it.
+    """Raise RefusedError if a file exists and this session may not replace it.
 
     Raises:
-        RefusedError: it is there, and -m was given or the rack is a production rack.
+        RefusedError: the file exists, and -m was given or the rack is a production rack.
     """
     if may_replace(session) or is_device(name) or not os.path.lexists(at_home(name)):
         return
@@ -117,7 +120,7 @@ def refuse_replacing(session: Session, way: str, name: str) -> None:
 
 
 def loads_given(recipe: Recipe, given: Mapping[str, Value]) -> frozenset[str]:
-    """Return the commands of this machine that were given for a recipe's parameters."""
+    """Return the commands of this machine among the values of a recipe's parameters."""
     named = {param.name.lower() for param in recipe.params if param.kind is Kind.COMMAND}
     texts = (str(value).strip() for name, value in given.items() if name.lower() in named)
     return frozenset(_bare(text) for text in texts if text and text != "none")
@@ -130,7 +133,7 @@ def _bare(text: str) -> str:
 
 
 def loads_in(statements: Sequence[str]) -> frozenset[str]:
-    """Return the commands of this machine among what each run of an experiment carries out."""
+    """Return the commands of this machine among the statements of an experiment's runs."""
     calls = (with_call_flags(text, {}).call for text in statements)
     return frozenset(
         command_given(call, call.flags)[0] for call in calls if call is not None and call.command.name == "host"
@@ -146,17 +149,17 @@ def pass_loads(
     statement: str,
     flags: Mapping[str, Value],
 ) -> None:
-    """Return when loads may be started on this session's rack, once they are accepted; before anything is begun.
+    """Raise RefusedError if loads may not be started on this session's rack; else ask for acceptance, before anything begins.
 
-    On a production rack only what the operator typed may, and under -m nothing.
+    On a production rack only loads that the operator typed are allowed, and with -m none.
 
     Raises:
-        RefusedError: they may not.
+        RefusedError: the loads may not be started.
     """
     from exacell.opaque.scan import command_findings  # Reads shell text; most runs have no load.
 
     unread = [what for load in sorted(loads - request.loads) for what in command_findings(load).unseen]
-    if unread:  # What the loads put to work is read and changed next: whose it is counts before they start.
+    if unread:  # The targets that the loads use are read and changed next: find out their rack before the loads start.
         services.recognition.recognise(session.chosen())
     door = door_of(session)
     if unread and (door.monitor or door.production):

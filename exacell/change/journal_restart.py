@@ -1,8 +1,8 @@
-"""Begin a new journal when the old one is damaged, without losing the old one or what it warns of.
+"""Begin a new journal when the old one is damaged, without losing the old one or its warnings.
 
 The old files stay beside the new one. The new journal's first row names them, how far they were whole, and the hash of
-their last good row, so that the two can be joined again by eye. Rows of changes that still wait for something, as
-``pending`` tells it, are carried over, as far as each is what its own hash was made of.
+their last good row, so that a person can join the two again. Rows of changes that still wait for something, as ``pending``
+lists them, are copied, if each still matches its hash.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from exacell.journal.schema import SCHEMA
 
 @dataclass(frozen=True, kw_only=True)
 class Restarted:
-    """What became of a restart.
+    """The result of a restart.
 
     Attributes:
         old: where the damaged journal is now.
-        good, hash: number and hash of its last row up to which it is whole.
-        carried: numbers of the changes whose rows are in the new journal as well.
-        whole: whether each row up to the last one could be read and is as it was written, so that nothing that waits is missed.
+        good, hash: number and hash of the last row before the damage.
+        carried: numbers of the changes whose rows were copied to the new journal.
+        whole: whether every row up to the last could be read unchanged, so that no waiting change is missed.
     """
 
     old: Path
@@ -49,8 +49,8 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
     """Put a damaged journal aside and begin a new one.
 
     Raises:
-        JournalError: the journal is whole, so that there is no reason for it; or the files can't be copied, renamed or
-            written.
+        JournalError: the journal is whole, so that there is no reason for a restart; or the files can't be copied, renamed
+            or written.
     """
     with journal.turn():
         walked, problem = journal.examine()
@@ -89,7 +89,7 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
 
 
 def _last(journal: Journal) -> int:
-    """Return the number of the newest row as it was kept outside; 0 where that is not known."""
+    """Return the number of the newest row, as recorded outside the journal; 0 if that is not known."""
     try:
         head = journal.whole_head()
     except JournalError:
@@ -98,7 +98,7 @@ def _last(journal: Journal) -> int:
 
 
 def _entry(row: Sequence[Any]) -> Entry | None:
-    """Return a stored row when it is what its hash was made of, None otherwise."""
+    """Return a stored row if it matches its hash, else None."""
     try:
         return read_row(row)
     except ValueError:
@@ -106,13 +106,13 @@ def _entry(row: Sequence[Any]) -> Entry | None:
 
 
 def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[int, ...]:
-    """Return the changes that still wait for something, and those that they went on with, by number.
+    """Return the numbers of the changes that still wait for something, and of those that they continued.
 
     Args:
-        rows: the entries as they are stored.
+        rows: the entries in stored form.
 
     Raises:
-        JournalError: there is no room for a copy of the rows, which are asked as a journal is.
+        JournalError: there is no room for the copy of the rows that is needed to ask.
     """
     ended = {e.change for e in entries if e.kind == "end"}
     plans = [e for e in entries if isinstance(e, Planned)]
@@ -135,7 +135,7 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
 
 
 def _laid_out(rows: Sequence[Sequence[Any]], path: Path) -> Journal:
-    """Return a journal of these rows, for reading."""
+    """Return a journal with these rows, for reading."""
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(SCHEMA)
         connection.executemany("insert into entry values (?,?,?,?,?,?,?,?,?)", rows)

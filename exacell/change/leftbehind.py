@@ -1,4 +1,4 @@
-"""What is said at each start of what earlier changes left behind on the rack, as one's own journal tells."""
+"""Show at each start the things that earlier changes left behind on the rack, according to this user's journal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from exacell.session.given import Services, Session
 
 
 def left_behind(session: Session, services: Services, *, warn: bool = False) -> tuple[str, ...]:
-    """Return one line for each thing that an earlier change left behind, with the statement that mends it.
+    """Return one line for each thing that an earlier change left behind, with the statement that repairs it.
 
-    Where there is nothing, the rack's lock tells the other operators so.
+    If there is nothing, the rack's lock is updated, so that other operators are no longer told of anything.
 
     Args:
-        warn: the line is a warning of what the journal knows; it says so where other hands may have mended it since.
+        warn: show the journal's knowledge as a warning, which says that others may have repaired it since.
     """
     if session.rack is None:
         return ()
     if not any((session.home.state_dir / name).exists() for name in ("journal.db", "journal.head")):
-        return _kept(session, services)[0]  # One may have ended before its first change.
+        return _kept(session, services)[0]  # A run may have ended before its first change.
     from exacell.change.pending import pending
 
     try:
@@ -31,13 +31,12 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
             _left_nothing(session)
         return found
     except JournalError as error:
-        # Reads go on; a change is refused with the same words when it is asked for.
+        # Reads continue; a change will be refused with the same words.
         return (f"{error.message}; so exacell can't check what earlier changes left: {error.hint}",)
 
 
 def _kept(session: Session, services: Services) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return a line for each run of a recipe and each experiment that did not come to its end, and these runs as the journal
-    tells them."""
+    """Return a line for each unfinished run of a recipe and unfinished experiment, and the journal's keys of these runs."""
     path = session.home.state_dir / "store.db"
     if not path.exists():
         return (), frozenset()
@@ -59,14 +58,13 @@ def _kept(session: Session, services: Services) -> tuple[tuple[str, ...], frozen
 
 
 def unnoted(session: Session, services: Services, problem: str) -> tuple[str, ...]:
-    """Return the line for an observation that could not be journalled; none where :func:`left_behind` says why, which the
-    surface tells before or behind every statement."""
+    """Return the line for an observation that could not be journalled; empty if :func:`left_behind` shows the reason anyway."""
     return () if not problem or any(line.startswith(problem) for line in left_behind(session, services)) else (problem,)
 
 
 def _left_nothing(session: Session) -> None:
-    """Tell the other operators no more that this one left something behind."""
+    """Remove this operator's note to the others that something was left behind."""
     from exacell.change.racklock import LockedError, lock_of
 
-    with suppress(LockedError):  # Said when a change takes the lock.
+    with suppress(LockedError):  # Reported when a change takes the lock.
         lock_of(session.need_rack(), session.home.state_dir).leave(0)

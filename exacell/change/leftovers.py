@@ -1,7 +1,7 @@
-"""What earlier changes left behind, looked at again: other hands may have started, activated or switched it on since.
+"""Check again what earlier changes left behind: somebody may have started, activated or switched it on since.
 
-The journal knows what exacell did. Before something is called left behind, its cells are asked, and what they say is noted
-in the journal. A cell that does not say it keeps its warning.
+The journal knows only exacell's own work. So the cells are asked before something is reported as left behind, and their
+answers are noted in the journal. A cell that does not answer keeps its warning.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 def look(
     session: Session, services: Services, runs: Collection[str] = ()
 ) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
-    """Return what earlier changes left behind still, and a line for each kind of thing that could not be looked at.
+    """Return what earlier changes still leave behind, and a line for each kind of thing that could not be checked.
 
-    Only the cells are asked on which something was left, and none while a change is being carried out.
+    Only cells on which something was left are asked, and none while a change is being carried out.
 
     Args:
-        runs: those of recipes that are told of as a whole.
+        runs: recipe runs that are reported as a whole.
 
     Raises:
         JournalError: the journal can't be read.
@@ -55,10 +55,10 @@ def look(
 
 
 def look_at_caches(session: Session, services: Services) -> tuple[str, ...]:
-    """Return a line for each cache that is off still since a change or a recipe's run was broken off or failed, from what its
-    cells say now, with what to type; and one for each note that could not be written.
+    """Return a line for each cache that is still off since a change or run failed or was broken off, with the statement to type.
 
-    A cell that does not answer keeps its line. None is asked while a change is being carried out, or after an interruption.
+    The cells are asked for the present state; a cell that does not answer keeps its line. None is asked while a change is being
+    carried out, or after an interruption. A line is added for each note that could not be journalled.
 
     Raises:
         JournalError: the journal can't be read.
@@ -74,22 +74,22 @@ def look_at_caches(session: Session, services: Services) -> tuple[str, ...]:
 
 
 _Found = tuple[list[tuple[int, Row]], list[str]]
-"""The change and the row of each thing that is well again, and the cells that gave no answer."""
+"""(change, row) of each thing that is in order again, and the cells that did not answer."""
 
 
 def _is_changed(journal: Journal, rack: str) -> bool:
-    """Whether a process is changing the rack: what is read of it then may be older than what the journal says."""
+    """Return whether a process is changing the rack; a reading may then be older than the journal's knowledge."""
     return any(runs(journal, row) for row in journal.unfinished(rack))
 
 
 def _note(journal: Journal, rack: str, rows: Sequence[tuple[int, Row]]) -> str:
-    """Write the rows, unless a change began meanwhile; return why they could not be noted, empty when they were."""
+    """Write the rows, unless a change began meanwhile; return why they could not be written, empty if they were."""
     by_change = sorted(rows, key=itemgetter(0))
     return journal.observe(rack, lambda: by_change if rows and not _is_changed(journal, rack) else ())
 
 
 def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
-    """Which stopped services run again."""
+    """Return the stopped services that run again."""
     stopped = [(item.change, cell, item.services) for item in stopped_services(journal, rack) for cell in item.cells]
     told, silent = _ask(fleet, [cell for _, cell, _ in stopped], _SERVICES)
     rows = []
@@ -102,7 +102,7 @@ def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
 
 
 def _online(fleet: Fleet, journal: Journal, rack: str) -> _Found:
-    """Which cells have all disks back that were taken offline; what is stopped comes first."""
+    """Return the cells on which all disks are back that were taken offline; stopped services come first."""
     stopped = {cell for item in stopped_services(journal, rack) for cell in item.cells}
     away = [item for item in offline_by_cell(journal, rack) if not stopped & set(item.cells)]
     told, silent = _ask(fleet, [cell for item in away for cell in item.cells], f.GRIDDISK)
@@ -115,14 +115,14 @@ def _online(fleet: Fleet, journal: Journal, rack: str) -> _Found:
 
 
 def _are_back(grids: Sequence[f.GridDisk], names: frozenset[str]) -> bool:
-    """Whether the disks of these names are active and ASM has them; all disks of the cell where no name is one of a disk."""
+    """Return whether the named disks are active and online in ASM; all disks of the cell if a name is not a disk's."""
     named = [grid for grid in grids if grid.name.lower() in names]
     meant = named if names and len(named) == len(names) else grids
     return all_online(meant) and all(grid.status == "active" for grid in meant if in_use(grid))
 
 
 def _caching(fleet: Fleet, journal: Journal, rack: str) -> _Found:
-    """Which caches cache again. Where a DROP may still come, what is read now tells nothing."""
+    """Return the caches that cache again; where a DROP may still happen, the present state proves nothing."""
     off = [item for item in caching_off(journal.caching_entries(rack)) if not item.comes]
     rows, silent = [], []
     for cache in dict.fromkeys(item.cache for item in off):
@@ -141,7 +141,7 @@ def _caching(fleet: Fleet, journal: Journal, rack: str) -> _Found:
 def _ask(
     fleet: Fleet, cells: Sequence[str], statement: str
 ) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], list[str]]:
-    """Return what each cell answers to a LIST, and the cells that did not."""
+    """Return each cell's answer to a LIST, and the cells that did not answer."""
     if not cells:
         return {}, []
     answers = fleet.query(list(dict.fromkeys(cells)), [statement])

@@ -1,7 +1,7 @@
-"""Who holds a rack's lock, and the form in which a lock says so.
+"""Describe who holds a rack's lock, and the form in which a lock file stores that.
 
-Everybody on the host can write a lock, so only names and numbers of that form are believed, and no blank is among them: no
-sentence of a neighbour's is ever repeated.
+Every user of the host can write a lock, so only names and numbers of that form are believed, and no blank is allowed in them:
+text that another user wrote is never shown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FORMS = {
     "started": re.compile(r"[0-9]{0,20}"),
     "change": re.compile(r"[0-9]{0,12}"),
 }
-"""What a lock may say of a holder: names and numbers without a blank, so that no sentence of a neighbour's is repeated."""
+"""The allowed form of each field: names and numbers without a blank, so that no text of another user is shown."""
 
 _NEEDED = ("user", "host", "pid", "since")
 
@@ -33,10 +33,10 @@ class Holder:
     """Who holds a lock.
 
     Attributes:
-        user: operating-system user; ``sudo`` is who became that user by sudo, empty for nobody.
-        started: tells the process from a later one of the same number.
+        user: operating-system user; ``sudo`` is the user who became that user by sudo, empty for none.
+        started: distinguishes the process from a later one with the same number.
         change: the number of the change in that user's journal; empty where none has begun.
-        kept: True for one that ``lock`` took and only ``unlock`` gives back.
+        kept: True if ``lock`` took the lock; only ``unlock`` gives it back.
     """
 
     user: str
@@ -50,7 +50,7 @@ class Holder:
 
     @property
     def trace(self) -> str:
-        """One line for others about what it left behind."""
+        """Return one line for other operators about what this holder left behind."""
         what = f"change {self.change}" if self.change else "a change"
         who = f"{self.sudo or self.user} on {self.host}"
         ago = format_duration(self.age)
@@ -58,17 +58,17 @@ class Holder:
 
     @property
     def age(self) -> float:
-        """Seconds since it was taken; 0 where the clock of the holder's host is ahead of this one's."""
+        """Return the seconds since it was taken; 0 if the clock of the holder's host is ahead of this one's."""
         return max(0.0, (datetime.now(UTC) - datetime.fromisoformat(self.since)).total_seconds())
 
     @property
     def person(self) -> tuple[str, str]:
-        """Who it really is, and on which host."""
+        """Return the real user and their host."""
         return (self.sudo or self.user, self.host)
 
     @property
     def lives(self) -> bool:
-        """Whether its process runs; True on another host, from where that can't be told."""
+        """Return whether its process runs; True for another host, where that can't be checked."""
         return alive(Actor(host=self.host, pid=self.pid, started=self.started))
 
     def is_process(self, other: Holder) -> bool:
@@ -83,7 +83,7 @@ class Holder:
 
 
 def this_process(*, kept: bool = False, change: int = 0) -> Holder:
-    """Return this process as a holder from now on."""
+    """Return this process as a holder, starting now."""
     who = actor()
     return Holder(
         user=_name(who["user"]),
@@ -98,15 +98,15 @@ def this_process(*, kept: bool = False, change: int = 0) -> Holder:
 
 
 def _name(user: str) -> str:
-    """Return a user's name with what a lock may not say replaced: a directory service may allow blanks."""
+    """Return a user's name with forbidden characters replaced: a directory service may allow blanks."""
     return re.sub(r"[^\w.@+\\$-]", "_", user, flags=re.ASCII)[:64]
 
 
 def read_holder(data: object) -> Holder | None:
-    """Return what a lock says of one holder; what a newer version adds is left out.
+    """Return the holder that lock data describes; fields that a newer version adds are ignored.
 
     Raises:
-        ValueError: it does not say who holds it since when. The message repeats nothing of what it says.
+        ValueError: the data does not name a holder and a time. The message repeats nothing of the data.
     """
     if data is None:
         return None

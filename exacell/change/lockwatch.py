@@ -1,9 +1,9 @@
-"""Watches, as long as statements may leave, that the rack is still ours to change.
+"""Check, while statements may be sent, that this process still holds the rack's lock.
 
-Whose the lock is stands in a file, perhaps on another host's disk: reading it may take its time, and a statement that is
-about to leave waits for nothing. So a thread of its own reads it again and again, and says when it began to read what it
-knows. A takeover becomes known here within ``FRESH`` seconds, or nothing leaves any more; whoever takes over waits
-that long and longer (``SETTLES``) before anything else.
+The lock is a file, perhaps on another host's disk: reading it may be slow, and a statement that is about to be sent can't
+wait. So a separate thread reads it again and again, and records when each reading began. A takeover is noticed within
+``FRESH`` seconds, or nothing is sent any more; the process that takes over waits longer than that (``SETTLES``) before it
+does anything.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from types import TracebackType
 from exacell.core.background import uptime
 
 FRESH = 0.02
-"""Seconds for which it counts that the rack was ours."""
+"""Seconds for which a reading of the lock counts."""
 
 SETTLES = 0.5
-"""Seconds after a takeover in which what the old owner had sent before has left."""
+"""Seconds after a takeover within which all statements of the old holder have been sent."""
 
 _EVERY = 0.006
 """Seconds between two looks at the lock."""
 
 
 class Vigil:
-    """Asks ``permit`` again and again while it is entered.
+    """Calls ``permit`` again and again while it is entered.
 
     Args:
-        permit: says why nothing may leave, empty when something may; it may wait.
-        clock: seconds that pass also while this process is stopped or the host sleeps.
+        permit: returns why nothing may be sent, empty if something may; it may be slow.
+        clock: returns seconds that pass also while this process is stopped or the host sleeps.
     """
 
     def __init__(self, permit: Callable[[], str], *, clock: Callable[[], float] = uptime) -> None:
@@ -51,9 +51,9 @@ class Vigil:
         self._over.set()
 
     def ours(self) -> str | None:
-        """Return why nothing may leave any more, empty when something may, None when that is not known at the moment.
+        """Return why nothing may be sent any more, empty if something may, None if that is not known now.
 
-        What was lost once is never ours again. It never waits.
+        A lock that was lost once stays lost. This never waits.
         """
         began, why = self._known
         if why:
@@ -68,6 +68,6 @@ class Vigil:
         began = self._clock()
         try:
             why = self._permit()
-        except Exception as error:  # Whatever it is, nobody knows then whose the rack is.
+        except Exception as error:  # After any error nobody knows who holds the rack.
             why = f"exacell can't read who holds the rack's lock: {error}"
         self._known = (began, why)

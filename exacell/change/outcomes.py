@@ -1,4 +1,4 @@
-"""What became of a plan, as records: one per target."""
+"""Turn a plan's outcomes into records: one per target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:
 
 
 def planned_records(plan: Plan) -> list[Record]:
-    """Return one record per step that would be carried out; ``seconds`` is what its stage may take, null when unknown.
+    """Return one record per step that would be carried out; ``seconds`` is the estimate for its stage, null if unknown.
 
     ``step`` is the stage's number, in the order in which they are carried out.
     """
@@ -52,28 +52,28 @@ def planned_records(plan: Plan) -> list[Record]:
 
 
 def _taken_back(plan: Plan, step: Step) -> str | None:
-    """Return what takes the step back, as the plan on the screen says it, or None where there is nothing to take back."""
+    """Return the statement that takes the step back, with secrets masked as on the screen; None if there is none."""
     back = taken_back(plan, step)
     return None if back is None else masked(str(back))
 
 
 def planned_columns(plan: Plan) -> tuple[Column, ...]:
-    """Return the columns that a table of the planned steps shows; how long they take stands in the plan."""
+    """Return the columns of the table of planned steps; the plan itself shows how long they take."""
     targets = [name for name, asm in (("cell", False), ("node", True)) if any(bool(s.asm) is asm for s in plan.steps)]
-    # Cells stand above nodes, whatever comes first.
+    # Cells are listed above nodes, whichever comes first.
     waves = [*(["wave"] if plan.rolling is not None else []), *(["step"] if len(targets) > 1 else [])]
     names = (*waves, "stage", "outcome", "statement", "risk", "undo")
     return (*(_target_column(plan, name) for name in targets), *map(Column, names))
 
 
 def _target_column(plan: Plan, name: str) -> Column:
-    """Return the column of a plan's targets, under ``host`` where they are hosts beside the cells."""
+    """Return the column of a plan's targets, headed ``host`` if they are hosts other than cells."""
     hosts = name == "cell" and plan.steps and all(step.host for step in plan.steps)
     return HOST if hosts else Column(name)
 
 
 def _who(target: str, *, asm: bool) -> dict[str, str | None]:
-    """The first keys of an outcome's record: a cell's name, or null and the database node's."""
+    """Return the first fields of an outcome's record: the cell's name, or null and the database node's name."""
     return {"cell": None, "node": target} if asm else {"cell": target}
 
 
@@ -82,10 +82,10 @@ _IDLE = ("nothing to do", str(State.NOT_APPLICABLE))
 
 
 def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
-    """Return one record per target on which there is nothing to do, or the statement does not apply.
+    """Return one record per target on which there is nothing to do, or to which the statement does not apply.
 
     Args:
-        nodes: the rack's database nodes, to tell them from cells.
+        nodes: the rack's database nodes, to distinguish them from cells.
     """
     rows: list[Record] = [
         {**_who(target, asm=target in nodes), "outcome": _IDLE[0], "detail": why} for target, why in plan.done.items()
@@ -95,21 +95,25 @@ def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
 
 
 def idle_sentences(rows: Sequence[Record]) -> list[str]:
-    """Return what :func:`idle_records` say, targets alike together; nothing where a row tells of something that was done."""
+    """Return the text of :func:`idle_records`, equal targets together; empty if a row is about something that was done."""
     if any(row.get("outcome") not in _IDLE for row in rows):
         return []
     return told_together((row["cell"] or row["node"], f"{row['outcome']}: {row['detail']}") for row in rows)
 
 
 def idle_columns(rows: Sequence[Record], *, hosts: bool = False) -> tuple[Column, ...]:
-    """Return the columns that a table of :func:`idle_records` shows; ``hosts``: what is no node is a host beside the cells."""
+    """Return the columns of the table of :func:`idle_records`.
+
+    Args:
+        hosts: targets that are not database nodes are hosts other than cells.
+    """
     names = [name for name in ("cell", "node") if any(row.get(name) for row in rows)]
     who = [HOST if hosts and name == "cell" else Column(name) for name in names]
     return (*who, Column("outcome"), Column("detail", "prose"))
 
 
 def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
-    """Return the columns that a table of the outcomes shows."""
+    """Return the columns of the table of the outcomes."""
     names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
     if not any(step.asm for step in plan.steps):
         names = ["cell"]
@@ -119,7 +123,7 @@ def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
 
 
 def ended_records(plan: Plan, report: Report) -> list[Record]:
-    """Return one record per target: its worst step, or done; what did not go well comes last."""
+    """Return one record per target: its worst step, or done; targets that failed come last."""
     rows: list[Record] = []
     bad_rows: list[Record] = []
     for target in plan.targets:
@@ -154,12 +158,12 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
 
 
 def _mended(result: StepResult) -> str:
-    """Return how a mending step ended, and why it was not sent."""
+    """Return the outcome of a mending step, and why it was not sent."""
     return f"{result.outcome}: {result.reason}" if result.outcome is Outcome.NOT_SENT else str(result.outcome)
 
 
 def measured(report: Report) -> list[str]:
-    """Return what CALIBRATE has measured of all disks of a kind together, a line a cell, and what a load has, a line a node."""
+    """Return one line per cell with CALIBRATE's figures for all disks of a kind, and one per node with a load's figures."""
     said = [
         (result.step.target, read_cell(result.said, result.step.target).points)
         for result in report.results
@@ -172,7 +176,7 @@ def measured(report: Report) -> list[str]:
 
 
 def loads(report: Report) -> list[tuple[str, Driven]]:
-    """Return the node and the figures of each load that a plan has run to its end."""
+    """Return (node, figures) for each load that a plan has run to its end."""
     found: list[tuple[str, Driven]] = []
     for result in report.results:
         load = load_in(result.step.statement) if result.step.asm and result.outcome is Outcome.DONE else None
@@ -189,19 +193,19 @@ def loads(report: Report) -> list[tuple[str, Driven]]:
 
 def _rates(point: Point) -> str:
     if not point.series.startswith("all "):
-        return ""  # A LUN: the journal has what was printed.
+        return ""  # A LUN: the printed text is in the journal.
     return f"{point.series} {point.figures.get('iops', 0):,.0f} IOPS and {point.figures.get('mbPerS', 0):,.0f} MB/s"
 
 
 def _shown(results: Sequence[StepResult]) -> str:
-    """Return what stands behind statements that are done: what was read back, or no more than the answers to them."""
+    """Return how done statements are described: "verified" after reading back, else that only their answers are known."""
     sent = [r.step for r in results if r.outcome is Outcome.DONE and r.step.statement]
     bare = sent and not any(r.step.proves or r.step.watch for r in results if r.outcome is Outcome.DONE)
     return "as answered; there is nothing to read back" if bare else "verified"
 
 
 STOPPED = "stopped"
-"""The outcome on a target of which some statements were done and the rest was not sent."""
+"""The outcome on a target where some statements were done and the rest was not sent."""
 
 
 def _word(outcome: Outcome, sent: int) -> str:

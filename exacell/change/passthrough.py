@@ -1,4 +1,4 @@
-"""CellCLI's own statements to all selected cells: reads answered and folded; changes are exacell.change.typed's."""
+"""Send CellCLI's own statements to all selected cells: reads are answered and folded here, changes by exacell.change.typed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def pass_through(session: Session, services: Services, request: Request, line: Line) -> Result | Planned:
-    """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
+    """Return the selected cells' answers to a CellCLI statement; for a changing statement the guarded plan.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -68,14 +68,16 @@ def pass_through(session: Session, services: Services, request: Request, line: L
             f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
             hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
         )
-    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
+    from exacell.change.typed import plan_typed  # Reads do not need it, and it takes as long as a cell's answer.
 
     return plan_typed(session, services, request, line)
 
 
 def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
-    """Return the question whether a name that no cell has, or a value that none has, was meant to be one that is known;
-    empty where none is near. The cells are asked for the names that they have."""
+    """Return the question whether a known name or value was meant instead of one that no cell has; empty if none is similar.
+
+    The cells are asked for their names.
+    """
     missed = next((("name", match[1]) for each in result.problems if (match := _NO_SUCH.search(each))), None)
     equal = [(f.attribute, f.value.text) for f in statement.filters if f.operator is Operator.EQUAL and not f.negated]
     nothing = [] if result.records or result.problems else equal
@@ -96,30 +98,30 @@ def _there(session: Session, services: Services, subject: str, timeout: float | 
 
 
 def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:
-    """Return the values of an attribute that the schema lists or that were seen on the rack: those that Tab offers."""
+    """Return the known values of an attribute, as Tab offers them: those of the schema and those seen on the rack."""
     kept = find_object(subject)
     found = kept.attribute(attribute) if kept is not None else None
     if found is None:
         return ()
     if found.name == "name" and subject.startswith("METRIC"):
         return tuple(metrics())
-    from exacell.language.suggestion import NAMED  # For answers that name nothing.
+    from exacell.language.suggestion import NAMED  # Only needed for answers without a name.
 
     kind = NAMED.get(subject) if found.name == "name" else None
     return (*found.values, *services.learned.seen(subject, found.name), *(services.learned.get(kind) if kind else ()))
 
 
 _NO_SUCH = pattern(r"does not exist: ([\w.$#-]+)")
-"""What cells say to a name that they do not have. Source: reference cellcli.md 1.7, CELL-02906."""
+"""A cell's error for a name that it does not have. Source: reference cellcli.md 1.7, CELL-02906."""
 
 
 def _ask(
     session: Session, services: Services, statement: List | Describe, timeout: float | None, *, in_pieces: bool = False
 ) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
-    """Return what the cells answer, the good replies, a line for each problem, and the exit code.
+    """Return the cells' answers, the good replies, a line for each problem, and the exit code.
 
     Args:
-        in_pieces: where the answers together are large, the replies may hold them on disk.
+        in_pieces: large answers may be kept on disk by the replies.
     """
     text, hosts = render(statement), session.selection.hosts
     if len(hosts):
@@ -135,7 +137,7 @@ def _ask(
         )
     replies: Iterable[Reply] = result.replies.values()
     if in_pieces and any(reply.large is not None for reply in replies):
-        from exacell.session.largelist import taken_in  # Small answers, which most are, need none of it.
+        from exacell.session.largelist import taken_in  # Small answers, the usual ones, do not need this import.
 
         replies = taken_in(replies)
     good: dict[str, Reply] = {}
@@ -156,7 +158,7 @@ def _ask(
         if reply.large is not None:
             from exacell.session.largelist import wrong_with
 
-            # What is large was not refused: the words of an error are an alert's own.
+            # A large answer is not an error: words of an error in it belong to an alert.
             wrong, stray, cut = wrong_with(reply, indents=indents)
             wrong = "" if statement.object == "ALERTHISTORY" else wrong
         if wrong:
@@ -194,11 +196,11 @@ def _ask(
 LESS_HISTORY = (
     "ask for less: list metrichistory where name = 'FC_IO_RQ_R' and ageInMinutes < 60, or one cell at a time (on CELL)"
 )
-"""The way out where a cell's history does not come by the limit."""
+"""The hint if a cell's history does not arrive within the limit."""
 
 
 def _came(statement: List | Describe, reply: Reply) -> Reply | None:
-    """Return a reply with the whole rows that came of a history until its time was over; None where that is not so."""
+    """Return a reply with the whole rows of a history that arrived before the time limit; None if it is not such a reply."""
     if not isinstance(statement, List) or statement.object != "METRICHISTORY" or statement.detail:
         return None
     whole = reply.stdout[: reply.stdout.rfind("\n") + 1]
@@ -208,12 +210,12 @@ def _came(statement: List | Describe, reply: Reply) -> Reply | None:
 
 
 def _tells_alerts(statement: List | Describe, text: str) -> bool:
-    """Return whether an answer has rows of alerts, whose messages may begin a line with the code of an error."""
+    """Return whether an answer has rows of alerts; their messages may begin a line with the code of an error."""
     return statement.object == "ALERTHISTORY" and text.lstrip("\r\n").startswith("\t")
 
 
 def _may_be_empty(statement: List | Describe) -> bool:
-    """Return whether an object may have none of the values that were asked for, so that its row is blank."""
+    """Return whether an object may have none of the requested values, so that its row is blank."""
     return (
         isinstance(statement, List)
         and bool(statement.attributes)
@@ -234,17 +236,17 @@ def _list(
     kind = find_object(statement.object)
     assert kind is not None
     hosts = session.selection.hosts
-    if not len(hosts):  # DBMCLI is reached over ssh, and has no XML.
+    if not len(hosts):  # DBMCLI is reached over ssh and has no XML.
         refuse_statement(services.transport.capabilities, render(statement))
     elif statement.all_attributes and form != "raw":
         raise StatementError(
             "with `attributes all`, exacell can't tell the columns apart here", hint="`detail` shows all of them"
         )
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    stripped = not services.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
+    stripped = not services.transport.capabilities.indents  # only XML survives a dcli that removes blanks
     if not len(hosts) and (precise or ((statement.all_attributes or stripped) and form != "raw")):
         return _list_xml(services, request, statement, kind, form)
-    # Alerts of several lines are told apart in the whole text.
+    # Alerts of several lines can be separated only in the whole text.
     in_pieces = form == "raw" or not (statement.detail or compared or statement.object == "ALERTHISTORY")
     result, good, problems, code = _ask(session, services, statement, timeout, in_pieces=in_pieces)
     if any(reply.large is not None for reply in good.values()):
@@ -282,7 +284,7 @@ def _list(
 
 
 def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
-    """Return DETAIL as cells print it, once for all cells that answer the same; names what was left out for that."""
+    """Return DETAIL as cells print it, once for all cells with the same answer; names the attributes left out for that."""
     answers = {cell: read_detail(reply.stdout, statement.object) for cell, reply in good.items()}
     named = {name.lower() for name in statement.attributes}
     left_out = sorted(
@@ -307,7 +309,7 @@ def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
 
 
 def _detail_lines(statement: List, good: Mapping[str, Reply], *, named: bool) -> Iterator[str]:
-    """Yield all that DETAIL says, cell by cell, each line begun with its cell's name where several were asked."""
+    """Yield all lines of DETAIL, cell by cell; if several cells were asked, each line begins with the cell's name."""
     for cell, reply in good.items():
         body = "\n\n".join(_detail_rows(row, ()) for row in read_detail(reply.stdout, statement.object))
         yield from (f"{cell}:{line and ' ' + line}" if named else line for line in (body.split("\n") if body else ()))
@@ -323,7 +325,7 @@ def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:
 
 
 def _ids(statement: List | Describe, good: Mapping[str, Reply]) -> dict[str, str]:
-    """Return the id of each cell whose answer to LIST CELL has it."""
+    """Return, by cell, the id in its answer to LIST CELL; cells without one are left out."""
     kind = find_object(statement.object)
     if not isinstance(statement, List) or statement.object != "CELL" or kind is None:
         return {}
@@ -359,7 +361,7 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
 def _list_xml(services: Services, request: Request, statement: List, kind: ObjectType, form: str) -> Result:
     columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
     if columns and statement.object == "METRICHISTORY":
-        # In XML a cell prints all attributes of what has none named, half as much again; an hour's history is large enough.
+        # In XML a cell prints all attributes if none is named, half as much again; an hour's history is large enough.
         statement = replace(statement, attributes=tuple(columns))
     answers = services.query(render(statement), exact=True, in_pieces=True, timeout=request.read_timeout)
     if statement.object.startswith("METRIC") and "metricValue" in columns:
@@ -382,7 +384,7 @@ def _list_xml(services: Services, request: Request, statement: List, kind: Objec
 
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
-    """Return the records of answers in XML of which some are on disk: all of them read from there."""
+    """Return the records of answers in XML, some of them on disk; all are read from disk."""
     from exacell.cellcli.rows import LargeRows, joined
     from exacell.session.largelist import xml_rows
 

@@ -1,4 +1,4 @@
-"""What earlier runs left behind, told at every start until it is mended."""
+"""Find the things that earlier runs left behind; they are reported at every start until they are repaired."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
 
 LOOKED_AT = ("caching off", "service stopped", "disks offline")
-"""What other hands may have mended since, so that ``pending`` asks the cells before it says it."""
+"""States that somebody may have repaired outside exacell; ``pending`` asks the cells before it reports them."""
 
 _UNASKED = "from the journal; `pending` asks the cells"
 
@@ -38,8 +38,8 @@ class Pending:
     Attributes:
         state: ``unfinished``, ``elsewhere`` (by a process of another host), ``stopped``, ``caching off``, ``service stopped``,
             ``disks offline`` or ``unconfirmed``.
-        mend: the statement that ends it.
-        sentence: one line that says both.
+        mend: the statement that repairs or ends it.
+        sentence: one line with the state and that statement.
     """
 
     change: int
@@ -50,21 +50,22 @@ class Pending:
 
     @property
     def warning(self) -> str:
-        """The sentence as it is said where no cell was asked: with the way to ask, where other hands may have mended it."""
+        """Return the sentence for use without asking cells; it adds how to ask, if the thing may have been repaired meanwhile."""
         return f"{self.sentence} ({_UNASKED})" if self.state in LOOKED_AT else self.sentence
 
 
 def pending(
     journal: Journal, rack: str, now: datetime | None = None, *, but: Collection[str] = ()
 ) -> tuple[Pending, ...]:
-    """Return each change that never ended, left caching off, a service stopped or disks offline, or waits to be confirmed, and
-    the newest one that the user or a gate stopped, or whose undo ended half way, with the statement that mends it.
+    """Return a Pending for each thing that earlier changes left behind, with the statement that repairs it.
 
-    Changes that a living process of this host is carrying out are left out.
+    These are: changes that never ended, left caching off, a service stopped or disks offline, or wait to be confirmed; the newest
+    change that the user or a gate stopped; and the newest one whose undo ended half-way. Changes that a living process of this
+    host is carrying out are left out.
 
     Args:
-        but: runs of recipes that are told of as a whole, as the journal tells them: what of their changes never ended, or
-            was stopped, is left out.
+        but: journal keys of recipe runs that are reported as a whole: their changes that never ended, or were stopped, are
+            left out.
     """
     found = []
     running: set[int] = set()
@@ -76,7 +77,7 @@ def pending(
         elif row.run not in but:
             found.append(_unfinished(row))
     newest = newest_stopped(journal, rack)
-    if newest is not None and newest.run not in but:  # It has an end, and what runs or is unfinished has none.
+    if newest is not None and newest.run not in but:  # A stopped change has an end; running and unfinished ones do not.
         found.append(_halted(newest))
     half = half_undone(journal, rack)
     if half is not None and half.run not in but:
@@ -87,13 +88,13 @@ def pending(
     down = [item for item in stopped_services(journal, rack) if item.change not in running]
     found += [_left("service stopped", item) for item in down]
     stopped_on = {cell for item in down for cell in item.cells}
-    # What starts CELLSRV again, and what resume finishes, brings the disks back as well.
+    # Starting CELLSRV, and finishing a change with resume, also bring the disks back.
     found += [
         _left("disks offline", item)
         for item in offline_disks(journal, rack)
         if item.change not in running | resumed and not stopped_on & set(item.cells)
     ]
-    # A run waits as a whole: told once, by the first of its changes.
+    # A run waits as a whole: it is reported once, by its first change.
     groups = grouped((waiting.group, waiting) for waiting in open_deadlines(journal, rack))
     found += [
         Pending(
@@ -133,7 +134,7 @@ def _halted(row: Planned) -> Pending:
 
 
 def _not_ended(row: Planned, state: str, what: str, mend: str, ways: str) -> Pending:
-    """Return what is said of a change that did not come to its end: ``ways`` go on with one that exacell planned."""
+    """Return the Pending of a change without an end; ``ways`` names the ways to continue one that exacell planned."""
     change, statement = row.change, row.statement
     sentence = f"change {change} ({statement}) {what}: {ways}"
     if row.detached:
@@ -152,11 +153,10 @@ def _not_ended(row: Planned, state: str, what: str, mend: str, ways: str) -> Pen
 
 
 def newest_stopped(journal: Journal, rack: str) -> Planned | None:
-    """Return the plan row of the newest change that the user or a gate stopped and that nothing took the place of; resume
-    goes on with that one.
+    """Return the plan row of the newest change that the user or a gate stopped and that no later change replaced; else None.
 
-    It is the rack's newest change, or an older one when the changes behind it are about something else or left some of its
-    open targets alone: what opens a gate or gives a rebalance its power back is no reason to forget what waited for it.
+    Resume continues that one. It is the rack's newest change, or an older one if the later changes are about another object or
+    did not reach some of its open targets: a change that opens a gate or speeds up a rebalance does not end what waited for it.
     """
     newest = journal.newest_plan(rack)
     if newest is None:
@@ -173,12 +173,14 @@ def newest_stopped(journal: Journal, rack: str) -> Planned | None:
 
 
 LOOKED_BACK = 20
-"""Among so many changes one that was stopped is looked for: this is done at every start."""
+"""How many of the newest changes are searched for a stopped one; few, because every start does this."""
 
 
 def _left_open(journal: Journal, rack: str, change: int) -> Planned | None:
-    """Return the plan row of an older change that is still stopped, unless later ones about the same object reached all the
-    targets that it left open."""
+    """Return the plan row of an older change that is still stopped.
+
+    None if later changes of the same object reached all targets that it left open.
+    """
     state = journal.state(rack, change)
     row = state.plan
     if row is None or not state.stopped:
@@ -191,14 +193,14 @@ def _left_open(journal: Journal, rack: str, change: int) -> Planned | None:
 
 
 def _object(row: Planned) -> str:
-    """Return what a plan's statement is about: ``flashcache`` of ``flush flashcache``."""
+    """Return the object of a plan's statement: ``flashcache`` for ``flush flashcache``."""
     return "".join(row.statement.lower().split()[1:2])
 
 
 def half_undone(journal: Journal, rack: str) -> Planned | None:
-    """Return the plan row of a rack's newest change when it took back a part of another one, and nothing took back the rest.
+    """Return the plan row of the rack's newest change if it took back a part of another one and the rest was not taken back.
 
-    Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
+    Undo may need several statements and end between two of them. A change of another living process does not count.
     """
     newest = journal.newest_plan(rack)
     if newest is None or not newest.undoes or (runs(journal, newest) and not own(newest)):
@@ -219,12 +221,12 @@ def _half(journal: Journal, row: Planned) -> Pending:
 
 
 def _resumed(item: Pending) -> bool:
-    """Whether resume carries a change to its end, with what it left behind."""
+    """Return whether resume carries a change to its end, together with what it left behind."""
     return item.state in ("unfinished", "stopped") and not item.mend.endswith("--abandon")
 
 
 def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
-    """Return what is said of a cache that is off; ``resumable`` are the changes that resume finishes, and with them this."""
+    """Return the Pending of a cache that is off. ``resumable``: changes that resume finishes; that brings the cache back."""
     cells = fold(item.cells)
     left = "left" if item.sure else "may have left"
     if item.cache != FLASHCACHE:
@@ -255,14 +257,13 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
 
 
 def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return a line for each cache that what was broken off, or failed, left off as far as the journal knows: its cells, the
-    change that left it so, and what to type.
+    """Return a line for each cache that is still off after a failed or broken-off change, according to the journal.
 
-    What was to end without a cache, and did, is left out; so is what a living process is carrying out. ``retry failed`` is
-    named where it goes on with that change, or with the one that was to bring the cache back.
+    The line names the cells, the change and the statement to type. A cache that was meant to end off is left out, as is the work
+    of a living process. ``retry failed`` is named if it continues that change, or the one that was to switch the cache on again.
 
     Args:
-        broken_off: whether a recipe's run, by its key, did not come well to its end: then none of its changes was to be the last.
+        broken_off: returns whether a recipe's run, given by its key, ended badly: then the cache was not meant to stay off.
     """
     off = caching_off(journal.caching_entries(rack))
     if not off:
@@ -286,7 +287,7 @@ def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) ->
 
 
 def _unmeant(journal: Journal, rack: str, item: CachingOff, broken_off: Callable[[str], bool]) -> CachingOff:
-    """Return the item with those of its cells alone where the cache was not left off on purpose."""
+    """Return the item with only those cells where the cache was not left off on purpose."""
     state, later = journal.state(rack, item.change), journal.plans_after(rack, item.change)
     if state.plan is not None and state.plan.run and broken_off(state.plan.run):
         return item
@@ -294,7 +295,7 @@ def _unmeant(journal: Journal, rack: str, item: CachingOff, broken_off: Callable
 
 
 def _repeats(journal: Journal, newest: Planned, item: CachingOff) -> bool:
-    """Whether ``retry failed``, which repeats the newest change, goes on with the one that left this, or brings it back."""
+    """Return whether ``retry failed`` continues the change that left the cache off, or the one that switches it on again."""
     change = journal.state(newest.rack, item.change).plan
     same = change is not None and change.root == newest.root
     open_ones = set(item.cells) & journal.state(newest.rack, newest.change).left
@@ -302,7 +303,7 @@ def _repeats(journal: Journal, newest: Planned, item: CachingOff) -> bool:
 
 
 def _unanswered(item: CachingOff) -> str:
-    """Return what is said of cells where nobody knows whether a cache is still to be dropped."""
+    """Return the text about cells where nobody knows whether a cache will still be dropped."""
     name = "flash cache" if item.cache == FLASHCACHE else item.cache
     what = f"may have left no {name} on" if item.dropped else f"left {name} not caching on"
     where = f"{what} {fold(item.cells)}, where its DROP {item.cache.upper()}"
@@ -310,20 +311,20 @@ def _unanswered(item: CachingOff) -> str:
 
 
 def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finishes: int) -> None:
-    """Journal that an unfinished change needed nothing more, so that it is not offered again."""
+    """Journal that an unfinished change needed nothing more, so that resume does not offer it again."""
     change = journal.begin(rack, {"statement": statement, "origin": origin, "finishes": finishes, **actor()})
     journal.append(rack, change, [Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})])
 
 
 def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str], cache: str = FLASHCACHE) -> str:
-    """Note in the journal that caching was seen on, for cells that an earlier change had left without.
+    """Journal that caching was seen on, for cells that an earlier change had left without it.
 
     Args:
         caching: cell → ``on``, ``off`` or ``unknown``.
-        cache: the one that was looked at.
+        cache: the cache that was read.
 
     Returns:
-        why it could not be noted, one line; empty when it was. What was read stands all the same.
+        why it could not be journalled, one line; empty if it was. The reading itself is valid in any case.
     """
     on = [cell for cell, state in caching.items() if state == "on"]
     return journal.observe(

@@ -1,6 +1,6 @@
-"""Read the facts that checks name, from many targets at once, as few round trips as can be.
+"""Read the facts that checks need, from many targets at once, in as few round trips as possible.
 
-Whether caches cache is asked of each cache that a change may have left off, as the cells say now.
+Each cache that a change may have left off is asked whether it caches, as the cells report it now.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.
 
 
 def seen(fleet: Fleet, cells: Sequence[str], cache: str) -> dict[str, str]:
-    """Return for each of the cells ``on``, ``off`` (flushing or flushed), ``gone``, or ``untold`` by one that has no flush.
+    """Return for each cell ``on``, ``off`` (flushing or flushed), ``gone``, or ``untold`` if the cell has no flush.
 
     Args:
         cache: as :attr:`exacell.plan.model.Step.cache` has it.
@@ -49,12 +49,12 @@ def seen(fleet: Fleet, cells: Sequence[str], cache: str) -> dict[str, str]:
 
 
 def again(cache: str) -> str:
-    """Return the statement that lets the cache cache again after a flush."""
+    """Return the statement that makes the cache cache again after a flush."""
     return f"alter {cache} all cancel flush"
 
 
 NO_ANSWER = -1
-"""The place under which a target that did not answer fails, instead of any of its checks."""
+"""The key under which a target that did not answer fails, instead of the place of a check."""
 
 _STATEMENTS: Mapping[str, str] = {
     "cell": f.CELL,
@@ -77,14 +77,14 @@ _STATEMENTS: Mapping[str, str] = {
 
 _OF_HOSTS = frozenset((SETTING, "dbserver"))
 _NO_LONGER = "it was sent to DBMCLI, whose changes exacell neither makes nor takes back any more"
-"""Of what an earlier version has journalled."""
+"""The reason for checks that an earlier version journalled."""
 
 _ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk", "iormplan"))
-"""Objects of which checks may name any attribute."""
+"""Objects whose attributes may all appear in checks."""
 
 
 def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
-    """Return ASM's facts as the records that checks and ``show`` speak of: asm.diskgroup, asm.disk, asm.mount …"""
+    """Return ASM's facts as the records that checks and ``show`` use: asm.diskgroup, asm.disk, asm.mount …"""
     numbers = {group.number: group.name for group in asm.groups if group.number}
     disks = [
         {
@@ -157,11 +157,11 @@ def _group_record(asm: AsmFacts, group: DiskGroup) -> dict[str, Any]:
 
 
 _NOT_YET = "no answer yet"
-"""What is said of a target that somebody did not wait for."""
+"""The reason for a target whose answer was not waited for."""
 
 
 class Prober:
-    """Answers which checks fail, per target."""
+    """Finds the checks that fail, per target."""
 
     def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient | DatabaseClient]) -> None:
         self._fleet = fleet
@@ -169,7 +169,7 @@ class Prober:
         self._seen: dict[str, AsmFacts] = {}
 
     def far(self, step: Step) -> tuple[str, float, float] | None:
-        """Return how far the work is in ASM that a step waits for, as the last look told: in words, 0 to 1, seconds left."""
+        """Return the progress of the work in ASM that a step waits for, from the last look: in words, 0 to 1, seconds left."""
         facts = self._seen.get(step.asm)
         checks = [check for check in (*step.proves, *step.hopes) if check.object == "asm.operation"]
         names = {str(check.where.get("diskgroup", "")) for check in checks}
@@ -183,10 +183,10 @@ class Prober:
     ) -> dict[str, dict[int, str]]:
         """Return for each cell the checks that fail: the check's place → why.
 
-        A cell that does not answer fails at the place NO_ANSWER, with its problem as the reason.
+        A cell that does not answer fails under the key NO_ANSWER, with its problem as the reason.
 
         Args:
-            cancel: set by somebody who does not wait for cells that keep silent.
+            cancel: once set, silent cells are no longer waited for.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
         on_hosts = {host: items for host, items in checks.items() if any(check.object in _OF_HOSTS for check in items)}
@@ -232,7 +232,7 @@ class Prober:
     def _answers(
         self, cells: Sequence[str], statements: Sequence[str], cancel: threading.Event | None
     ) -> Mapping[str, Answer]:
-        """Return what the cells answer; of those alone that have answered, when somebody does not wait for the others."""
+        """Return the cells' answers; once ``cancel`` is set, only those that have arrived."""
         if cancel is None:
             return self._fleet.query(cells, statements).answers
         came: dict[str, Answer] = {}
@@ -265,7 +265,10 @@ class Prober:
 
 
 def upon(step: Step) -> Upon:
-    """Return a step's statement with the look at its cell that it goes upon: what it is needed for, and what it needs."""
+    """Return a step's statement with the look that its cell's CellCLI takes first.
+
+    The look decides whether the statement is still needed and whether its preconditions hold.
+    """
     checks = (*step.only_if, *step.needs)
     lists = lists_for(checks)
     return Upon(
@@ -276,35 +279,35 @@ def upon(step: Step) -> Upon:
 
 
 def upon_asm(step: Step) -> tuple[str, Callable[[AsmFacts], Judgement]]:
-    """Return the same of a step for ASM: its statement, and what the cluster's facts mean for it."""
+    """Return the same for an ASM step: its statement, and a function that judges the cluster's facts."""
     checks = (*step.only_if, *step.needs)
     return step.statement, lambda facts: _meaning(step, _failures(checks, asm_records(facts)))
 
 
 def _meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
-    """Return what the checks that fail mean, those of ``only_if`` standing before those of ``needs``."""
+    """Return the judgement that follows from the failed checks; those of ``only_if`` come before those of ``needs``."""
     unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
     return Judgement(why=unneeded, needless=True) if unneeded else Judgement(why=next(iter(failed.values()), ""))
 
 
 def lists_for(checks: Sequence[Check]) -> dict[str, str]:
-    """Return the LIST for each object that checks speak of, by object."""
+    """Return the LIST statement for each object in the checks, by object."""
     return {name: _statement(name, checks) for name in sorted({check.object for check in checks})}
 
 
 def judged(
     checks: Sequence[Check], objects: Iterable[str], tables: Iterable[Sequence[Mapping[str, Any]]]
 ) -> dict[int, str]:
-    """Return the checks that fail for what a cell answered: the check's place → why.
+    """Return the checks that fail with a cell's answers: the check's place → why.
 
     Args:
-        objects: whose records ``tables`` are, in that order, as :func:`lists_for` has them.
+        objects: the objects of ``tables``, in the same order, as in :func:`lists_for`.
     """
     return _failures(checks, {name: _normal(name, rows) for name, rows in zip(objects, tables, strict=True)})
 
 
 def _statement(name: str, checks: Iterable[Check]) -> str:
-    """Return the LIST for an object, with the attributes that checks name and it does not list yet."""
+    """Return the LIST for an object, with the attributes of the checks that LIST does not show by default."""
     statement = _STATEMENTS[name]
     if name not in _ANY_ATTRIBUTE:
         return statement

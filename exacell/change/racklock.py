@@ -1,15 +1,15 @@
-"""The lock of a rack: one operator changes it at a time, and the others see who, since when and which change.
+"""Lock a rack: one operator changes it at a time, and the others see who, since when and which change.
 
-The lock is a file that lies where all operators look and names its holders: who *keeps* the rack (``lock`` until
-``unlock``) and who *changes* it now. It is never removed, only rewritten under flock, so that whoever may write it can
-take over what somebody else left behind, also in a directory where only owners may remove files. A change whose process
-has ended on this host holds nothing any more; one of another host is taken over only when somebody asks for that.
+The lock is a file in a place known to all operators. It names its holders: who *keeps* the rack (``lock`` until ``unlock``)
+and who *changes* it now. It is never removed, only rewritten under flock, so that anybody who may write it can take over an
+abandoned lock, even in a directory where only owners may remove files. A change whose process has ended on this host holds
+the lock no longer; one of another host is taken over only on request.
 
-All users of the host can read it, so it never holds a statement or a reason: those may hold passwords. All of them can write
-it, too: what it says is believed only where it has the form that we write, and is never printed as something to do.
+All users of the host can read the file, so it never contains a statement or a reason: those may contain passwords. All users
+can write it too: its content is believed only in the form that we write, and is never printed as something to do.
 
-Each user has a journal of his own, so the file also says whose changes left something behind: whose process ended in the
-middle of one, and whose ended with something to mend. The others are told when they begin a change.
+Each user has a separate journal, so the file also names users whose changes left something behind: their process ended in
+the middle of a change, or the change ended with something to repair. Other operators are told when they begin a change.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from exacell.core.sharedfile import PATIENCE, flock, make_file, open_file, read_
 from exacell.core.values import dataclass
 
 SHARED = Path("/var/tmp")
-"""The one place for all users of a host: the system's own folder that is sticky, and so nobody's to clear."""
+"""The one place for all users of a host: a system folder with the sticky bit, in which nobody can remove others' files."""
 
 _REMEMBERED = 8
-"""So many people are remembered who left something behind."""
+"""How many users are remembered that left something behind."""
 
 _READING = 1.0
-"""Seconds for which somebody who only looks waits for who writes: a neighbour who sits on the file must not stop reads."""
+"""Seconds that a reader waits for a writer: a user who keeps the file locked must not stop reads."""
 
 
 class LockedError(RefusedError):
-    """Somebody else holds the rack, or it can't be told whether somebody does; nothing was sent."""
+    """Raised if somebody else holds the rack, or if that can't be found out; nothing was sent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Held:
-    """What a lock's file says.
+    """The content of a lock's file.
 
     Attributes:
-        left: who left something behind and holds nothing any more, oldest first.
+        left: holders that left something behind and hold the lock no longer, oldest first.
     """
 
     kept: Holder | None = None
@@ -68,10 +68,10 @@ class RackLock:
     rack: str
 
     def holder(self) -> Holder | None:
-        """Return who holds it: who changes the rack now, else who keeps it; None when nobody does.
+        """Return the holder: the one that changes the rack now, else the one that keeps it; None if there is none.
 
         Raises:
-            LockedError: the file is there and can't be read: somebody holds it, and it can't be told who.
+            LockedError: the file exists and can't be read: somebody holds the lock, but it is unknown who.
         """
         return self._seen().shown
 
@@ -91,12 +91,12 @@ class RackLock:
             os.close(descriptor)
 
     def take(self, *, kept: bool = False) -> bool:
-        """Take the lock; returns False when it was this person's already and ``kept`` is asked for.
+        """Take the lock; return False if ``kept`` is asked for and this person keeps it already.
 
         A person who keeps the rack may change it, in one process at a time.
 
         Raises:
-            LockedError: somebody else holds it, or the file can't be made; nothing was sent.
+            LockedError: somebody else holds it, or the file can't be created; nothing was sent.
         """
         me = this_process(kept=kept)
         with self._opened() as descriptor:
@@ -113,10 +113,10 @@ class RackLock:
         return True
 
     def refuse_held(self) -> None:
-        """Return when nobody else holds the rack now: for who is about to ask whether to go on. The lock is not taken.
+        """Raise LockedError if somebody else holds the rack now; call this before a question. The lock is not taken.
 
         Raises:
-            LockedError: somebody else holds it, or it can't be told whether somebody does; nothing was sent.
+            LockedError: somebody else holds it, or that can't be found out; nothing was sent.
         """
         self._refuse(self._seen(), this_process())
 
@@ -129,20 +129,20 @@ class RackLock:
                 )
 
     def left_by_others(self) -> tuple[Holder, ...]:
-        """Return who, other than oneself, left something behind on the rack: what nobody's own journal tells.
+        """Return the other operators that left something behind on the rack; this user's journal does not know them.
 
         Raises:
-            LockedError: the file is there and can't be read.
+            LockedError: the file exists and can't be read.
         """
         held, me = self._seen(), this_process()
         died = (held.running,) if held.running is not None and not held.running.lives else ()
         return tuple(holder for holder in (*held.left, *died) if holder.person != me.person)
 
     def tell(self, change: int) -> None:
-        """Tell the others which change runs under the lock.
+        """Note in the lock which change runs under it.
 
-        Nothing is told where somebody has taken it over, or made the file unreadable: :meth:`still_mine` says so before the
-        next statement.
+        Nothing is noted if somebody has taken the lock over or made the file unreadable: :meth:`still_mine` reports that before
+        the next statement.
         """
         me = this_process()
         with suppress(LockedError), self._opened() as descriptor:
@@ -151,9 +151,9 @@ class RackLock:
                 self._write(descriptor, replace(held, running=replace(held.running, change=str(change))))
 
     def leave(self, change: int) -> None:
-        """Note for the others which change one leaves unfinished or with something to mend; 0 for none any more.
+        """Note for the other operators which change this user leaves unfinished or with something to repair; 0 for none.
 
-        It takes the place of what one has left before.
+        This replaces the user's earlier note.
 
         Raises:
             LockedError: the file can't be rewritten.
@@ -169,13 +169,13 @@ class RackLock:
                 self._write(descriptor, replace(held, left=found))
 
     def _yields(self, holder: Holder, me: Holder) -> bool:
-        """Whether a holder stands in nobody's way: it is oneself, or its process has ended on this host."""
+        """Return whether a holder does not block ``me``: it is ``me``, or its process has ended on this host."""
         if holder.kept:
             return holder.person == me.person
         return holder.is_process(me) or not holder.lives
 
     def still_mine(self) -> str:
-        """Return why this process may not go on with its change, empty when the lock is still its own."""
+        """Return why this process may not continue its change, empty if it still holds the lock."""
         try:
             holder = self.holder()
         except LockedError as error:
@@ -185,11 +185,11 @@ class RackLock:
         return f"the lock of rack {self.rack} was taken over" + (f" by {holder}" if holder is not None else "")
 
     def give_back(self, *, takeover: bool = False) -> Holder | None:
-        """Free the lock and return who held it, None when nobody did.
+        """Free the lock and return its holder, None if there was none.
 
         Raises:
-            LockedError: somebody else holds it, or a living process of one's own changes the rack, and ``takeover`` was
-                not given.
+            LockedError: somebody else holds it, or a living process of the same person changes the rack, and ``takeover`` was not
+                given.
         """
         if not os.path.lexists(self.path):
             return None
@@ -207,12 +207,12 @@ class RackLock:
                     raise LockedError(
                         f"rack {self.rack} is locked by {holder}", hint="`unlock --takeover` takes it over"
                     )
-            # A takeover takes all that others left on itself.
+            # A takeover also takes over everything that others left behind.
             self._write(descriptor, _Held(left=() if takeover else held.left))
             return held.shown
 
     def _release(self) -> None:
-        """Stop changing the rack, unless somebody has taken the lock over."""
+        """Stop holding the rack for a change, unless somebody has taken the lock over."""
         me = this_process()
         with self._opened() as descriptor:
             held = self._read(descriptor)
@@ -226,7 +226,7 @@ class RackLock:
         try:
             yield
         finally:
-            # A file that became unreadable is somebody else's doing; who comes next is told.
+            # Somebody else made the file unreadable; the next operator is told.
             with suppress(LockedError):
                 self._release()
 
@@ -234,7 +234,7 @@ class RackLock:
 
     @contextmanager
     def _opened(self) -> Iterator[int]:
-        """Open the file for rewriting, with everybody else kept out; a new one may be written by all users."""
+        """Open the file for rewriting and keep all others out; all users may write a new file."""
         try:
             descriptor = self._descriptor()
         except OSError as error:
@@ -296,7 +296,7 @@ class RackLock:
         )
 
     def _unreadable(self, error: OSError | str) -> LockedError:
-        """Return what is said of a lock that can't be read: one that says nothing can be freed, a file that is none can't."""
+        """Return the error for a lock that can't be read; a lock without a holder can be freed, one that is not a file can't."""
         if isinstance(error, OSError):
             why, hint = (
                 error.strerror,
@@ -308,11 +308,11 @@ class RackLock:
 
 
 def lock_of(rack: RackConfig, state_dir: Path) -> RackLock:
-    """Return the lock of a rack: the configured file, else the one place where everybody looks who can reach the rack.
+    """Return the lock of a rack: the configured file, else a file in the place that all who can reach the rack use.
 
-    A real rack's is named after its first cell, so that whoever calls the rack otherwise, or names its cells with -c, finds the
-    same; after its first host where it has no cells. An emulated rack is reached with the keys that its emulator made: its lock
-    lies beside them.
+    The lock of a real rack is named after its first cell, or its first host if it has no cells. So it is the same for operators
+    who give the rack another name, or name its cells with -c. An emulated rack is reached with keys that its emulator made: its
+    lock is beside them.
     """
     if rack.lock is not None:
         return RackLock(rack.lock, rack.name)
@@ -324,7 +324,7 @@ def lock_of(rack: RackConfig, state_dir: Path) -> RackLock:
 
 
 def _short(cell: str) -> str:
-    """Return a host's name without its domain, in lower case; an address as it is."""
+    """Return a host's name without its domain, in lower case; an address is returned unchanged."""
     name = cell if re.fullmatch(r"[0-9.]+|.*:.*", cell) else cell.partition(".")[0]
     return re.sub(r"[^a-z0-9.:_-]", "_", name.lower())
 
@@ -333,7 +333,7 @@ _IDENTITY = re.compile(r'\s*IdentityFile\s+"?([^"\n]+?)"?\s*', re.IGNORECASE)
 
 
 def _emulated(ssh_config: Path) -> Path | None:
-    """Return the folder of the keys that an emulated rack's ssh_config names, also where the file is a copy; None without."""
+    """Return the folder of the keys that an emulated rack's ssh_config names, even for a copy of that file; None without keys."""
     try:
         text = ssh_config.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:

@@ -1,4 +1,4 @@
-"""Ask what a reading of a recipe names, and judge a check of one."""
+"""Ask for the value that a reading of a recipe names, and judge a check on it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from exacell.session.given import Request, Services, Session
 
 
 def line_to_read(reading: Reading) -> Line:
-    """Return the statement of a reading, parsed; a LIST without attributes asks for all.
+    """Return the parsed statement of a reading; a LIST without attributes asks for all.
 
     Raises:
-        StatementError: it is none, or changes something.
+        StatementError: the text is not a statement, or it changes something.
     """
     line = parse_line(reading.statement, shell=False)
     if line is None or not reads(line):
@@ -42,24 +42,24 @@ def line_to_read(reading: Reading) -> Line:
     asked = line.cellcli
     if isinstance(asked, List) and not (asked.attributes or asked.all_attributes or asked.detail):
         line = replace(line, cellcli=replace(asked, detail=True))
-    # Programs get typed values, and so does this.
+    # Like a program, this gets typed values.
     return replace(line, flags={**line.flags, "format": "json"})
 
 
 def values_read(session: Session, services: Services, request: Request, reading: Reading) -> list[tuple[str, Any]]:
-    """Return who or what each record of a reading is about, with its value; see :func:`column_read`."""
+    """Return (name, value) of each record of a reading, with the name of its cell or object; see :func:`column_read`."""
     return column_read(session, services, request, reading)[0]
 
 
 def column_read(
     session: Session, services: Services, request: Request, reading: Reading
 ) -> tuple[list[tuple[str, Any]], str]:
-    """Return who or what each record of a reading is about, with its value; and the kind of its column.
+    """Return (name, value) of each record of a reading, and the kind of its column.
 
     Raises:
-        StatementError: the statement is none that reads, or has no such column or record.
-        RecipeError: somebody gave no answer.
-        ExacellError: whatever the statement itself raises.
+        StatementError: the statement does not read, or has no such column or record.
+        RecipeError: a target did not answer.
+        ExacellError: any error of the statement itself.
     """
     line = line_to_read(reading)
     result = execute(session, services, replace(request, line=None), line, inside=True)
@@ -69,7 +69,7 @@ def column_read(
 
 
 def _kind(result: Result, line: Line, reading: Reading) -> str:
-    """Return what a column holds, as :class:`~exacell.output.result.Column` has it: ``size``, ``mib`` …"""
+    """Return the kind of a column, as in :class:`~exacell.output.result.Column`: ``size``, ``mib`` …"""
     if isinstance(line.cellcli, List):
         listed = find_object(line.cellcli.object)
         attribute = listed.attribute(reading.column) if listed is not None else None
@@ -80,7 +80,7 @@ def _kind(result: Result, line: Line, reading: Reading) -> str:
 def wrong_with(
     session: Session, services: Services, request: Request, check: FactCheck | ReadingCheck
 ) -> dict[str, list[str]]:
-    """Return reason → cells for everything in a check that does not hold; empty when all of it does."""
+    """Return reason → cells for each part of a check that does not hold; empty if all of it holds."""
     if isinstance(check, FactCheck):
         return failures(services, request, check)
     line = line_to_read(check.reading)
@@ -94,7 +94,7 @@ def wrong_with(
     try:
         rows = picked(check.reading, result.records, [column.name for column in result.columns])
     except NothingReadError as error:
-        return {f"{error.message}{why}": []}  # So it does not hold; a wait looks again.
+        return {f"{error.message}{why}": []}  # The check does not hold then; a wait looks again.
     for about, record, column in rows:
         value, unit = record.get(column), str(record.get("unit") or "") if column == "metricValue" else in_mb
         if not compares(value, check.operator, measured(check.value, unit)):

@@ -1,4 +1,4 @@
-"""A recipe's run before anything of it is carried out: the plan of each of its lines, and which of them a copy can't have."""
+"""Plan a recipe's run before anything is carried out: the plan of each line, and the lines that a copy can't carry out."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose")
 def plan_run(
     session: Session, services: Services, request: Request, ready: Ready, flags: Mapping[str, Value]
 ) -> Result:
-    """Show the plan of each line from the rack as it is now; return one record per step, or per line that has none.
+    """Show the plan of each line for the rack as it is now; return one record per step, or per line without steps.
 
-    What a line needs that those before it would do is told, and the next line is planned all the same.
+    If a line needs something that earlier lines would do, that is shown, and the next line is planned all the same.
     """
     lines = list(_with_ceilings(ready, request.risk_ceiling, None))
     request = replace(request, foreseen=Foreseen())
@@ -90,7 +90,10 @@ def plan_run(
 
 @dataclass(frozen=True, kw_only=True)
 class _Planned:
-    """A line's row for eyes, its wave, how many steps it has, and what the same line of another wave has to be like."""
+    """A line's row for the table, its wave and its number of steps.
+
+    ``alike`` must be equal for the same line of two waves, so that these can share a row.
+    """
 
     told: Record
     wave: Wave | None
@@ -99,7 +102,7 @@ class _Planned:
 
 
 def _shown(summary: Sequence[_Planned]) -> Iterator[Record]:
-    """Yield the rows for eyes: of waves that are alike the first, and one row for all that follow it."""
+    """Yield the rows for the table: of equal waves only the first, and one row for all that follow it."""
     for block, group in groupby(summary, key=lambda each: each.wave and each.wave.line):
         if block is None:
             yield from (each.told for each in group)
@@ -114,7 +117,7 @@ def _shown(summary: Sequence[_Planned]) -> Iterator[Record]:
 
 
 def _folded(first: Sequence[_Planned], rest: Sequence[Sequence[_Planned]]) -> Record:
-    """Return the one row of waves that are like the first."""
+    """Return the one row for the waves that equal the first."""
     waves = [lines[0].wave for lines in (first, *rest)]
     numbers = [wave.number for wave in waves if wave is not None]
     cells = [name for wave in waves[1:] if wave is not None for name in wave.targets]
@@ -128,8 +131,10 @@ def _folded(first: Sequence[_Planned], rest: Sequence[Sequence[_Planned]]) -> Re
 
 
 def _with_ceilings(ready: Ready, ceiling: str, wave: Wave | None) -> Iterator[tuple[ReadyLine, str, str, Wave | None]]:
-    """Yield all lines, those of recipes inside in place of the line that runs them, each with its recipe, its ceiling and its
-    wave, which is that of the line that runs it."""
+    """Yield all lines, each with its recipe, its risk ceiling and its wave.
+
+    The lines of an inner recipe replace the line that runs it, and have its wave.
+    """
     from exacell.change.reciperun import stricter
 
     ceiling = stricter(ceiling, ready.recipe.risk)
@@ -143,7 +148,7 @@ def _with_ceilings(ready: Ready, ceiling: str, wave: Wave | None) -> Iterator[tu
 def _one(
     session: Session, services: Services, request: Request, each: ReadyLine, flags: Mapping[str, Value], *, changed: str
 ) -> tuple[str, str, Sequence[Record]]:
-    """Return what becomes of a line, its risk and its steps; the latter are empty where it has none.
+    """Return the text about a line, its risk and its records; the records are empty if it has no steps.
 
     Raises:
         ExacellError: it can't be planned now.
@@ -172,7 +177,7 @@ def _one(
     result = execute(session, services, request, line, inside=True)
     if result.problems:
         raise RecipeError(result.problems[0])
-    if words == ("experiment",):  # It has shown its schedule.
+    if words == ("experiment",):  # The experiment has shown its schedule.
         return "planned during the run", "", ()
     if result.planned is None:
         for note in result.notes:
@@ -193,11 +198,11 @@ _OTHERS = {
 }
 
 WITHOUT = ("hosts", "databases", "commands")
-"""What a copy of a rack does not have."""
+"""The kinds of targets that a copy of a rack does not have."""
 
 
 def not_copied(session: Session, line: Line) -> str:
-    """Return which of :data:`WITHOUT` a line is for; empty where a copy has all that it needs."""
+    """Return the kind of :data:`WITHOUT` that a line needs; empty if a copy has everything that it needs."""
     call = line.call
     words = call.command.words if call is not None else ()
     if words in (("check",), ("wait",)) and call is not None:
@@ -218,10 +223,10 @@ def _names_hosts(session: Session, on: str) -> bool:
 
 
 def rehearsed(session: Session, ready: Ready, without: Collection[str]) -> tuple[Ready, list[str]]:
-    """Return what of a run a copy can carry out, and a phrase for each line that was left out.
+    """Return the part of a run that a copy can carry out, and a phrase for each line that was left out.
 
     Raises:
-        RecipeError: it holds what a copy does not have and nobody said to leave out.
+        RecipeError: a line needs something that a copy does not have, and the user did not ask to leave it out.
     """
     left: list[str] = []
     ready, missing = _filtered(session, ready, without, left)

@@ -1,6 +1,6 @@
-"""Make a recipe ready to run: what it needs is there, its values are read, every line of it and of recipes in it is parsed.
+"""Make a recipe ready to run: check its needs, read its values, and parse every line of it and of inner recipes.
 
-Nothing has been changed by then.
+Nothing is changed.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, what its matrix chose for it,
-    its wave of a rolling, and what each run of an experiment carries out."""
+    """A line that may run, with everything that belongs to it.
+
+    This is its place, the inner recipe that it runs, what it keeps, the values that its matrix chose, its wave of a rolling, and
+    the statements of each run of an experiment.
+    """
 
     source: RecipeLine
     line: Line
@@ -56,12 +59,12 @@ class ReadyLine:
 
     @property
     def effect(self) -> Effect:
-        """What the line may change."""
+        """Return what the line may change."""
         return self.line.effect if self.kept is None else self.kept.effect
 
     @property
     def place(self) -> str:
-        """Where it comes from, for who reads the recipe: ``line 7``, ``line 7, size=288g``, ``line 7, wave 2 of 3 (cel02)``."""
+        """Return its place for a reader of the recipe: ``line 7``, ``line 7, size=288g``, ``line 7, wave 2 of 3 (cel02)``."""
         wave = [f"{self.wave} ({fold(self.wave.targets)})"] if self.wave is not None else self._chosen()
         return ", ".join([f"line {self.source.number}", *wave])
 
@@ -71,10 +74,10 @@ class ReadyLine:
         return [" ".join(f"{name}={value}" for name, value in self.chosen.items())] if self.chosen else []
 
     def outline(self, *, below: str = "") -> str:
-        """Return the statement as the list of a whole run shows it.
+        """Return the statement as the list of the whole run shows it.
 
         Args:
-            below: it stands below its wave, which is of these cells; empty where it does not.
+            below: the cells of the wave under which it is listed; empty if it is not listed under a wave.
         """
         told = [*([] if below else self._chosen()), *(["finally"] if self.source.final else [])]
         line = self.line.text if self.line.on == below else self.line.whole
@@ -88,25 +91,25 @@ class Ready:
     recipe: Recipe
     lines: tuple[ReadyLine, ...]
     name: str = ""
-    """As the run names it."""
+    """Its name in the run."""
     place: str = ""
-    """Of the line that runs it, with a full stop behind it; empty for the outermost."""
+    """The place of the line that runs it, followed by a full stop; empty for the outermost recipe."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """What was read before the plan."""
+    """The values that were read before the plan."""
     given: Mapping[str, str] = field(default_factory=dict)
-    """Its parameters, as they were given."""
+    """Its parameters, as given."""
     targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Cells and hosts of its lines that were settled before the plan; see :class:`Targets`."""
+    """The cells and hosts of its lines, fixed before the plan; see :class:`Targets`."""
 
     def all(self) -> Iterator[Ready]:
-        """Yield it and the recipes that it runs."""
+        """Yield this recipe and the inner recipes that it runs."""
         yield self
         for each in self.lines:
             if each.inner is not None:
                 yield from each.inner.all()
 
     def every(self) -> Iterator[ReadyLine]:
-        """Yield all lines, those of recipes in it in place of the line that runs them, those of an experiment behind it."""
+        """Yield all lines; those of an inner recipe replace the line that runs it, those of an experiment follow it."""
         for each in self.lines:
             if each.inner is None:
                 yield each
@@ -115,7 +118,7 @@ class Ready:
                 yield from each.inner.every()
 
     def outline(self) -> list[str]:
-        """Return all that will run, a line each, those of recipes in it indented below the line that runs them."""
+        """Return one line of text for everything that will run; lines of inner recipes are indented."""
         left = " " * (len(str(len(self.lines))) + 2)
         found: list[str] = []
         for block, group in groupby(
@@ -130,12 +133,12 @@ class Ready:
 
     @property
     def rolls(self) -> bool:
-        """Whether lines of it go through waves."""
+        """Return whether any of its lines roll in waves."""
         return any(each.wave is not None for part in self.all() for each in part.lines)
 
     @property
     def changes(self) -> bool:
-        """Whether anything of it may change or keep something, or runs whatever happens."""
+        """Return whether any part of it may change or keep something, or runs in any case."""
         return any(
             each.source.final or each.kept is not None or each.effect in (Effect.WRITE, Effect.OPAQUE)
             for each in self.every()
@@ -143,7 +146,7 @@ class Ready:
 
 
 def _told(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterator[str]:
-    """Yield a line of the list of a whole run, and below it what it carries out itself."""
+    """Yield one line for the list of the whole run, followed by the lines that it carries out itself."""
     yield f"{number:>{len(left)}}  {each.outline(below=below)}"
     for said in each.inner.outline() if each.inner is not None else ():
         yield left + said
@@ -154,7 +157,7 @@ def _told(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterat
 
 
 def _told_in_waves(numbered: Sequence[tuple[int, ReadyLine]], left: str) -> Iterator[str]:
-    """Yield the lines of a rolling below their waves; where they are many, waves that are alike share a line."""
+    """Yield the lines of a rolling under their waves; if they are many, equal waves share a line."""
     waves = [
         (wave, list(lines)) for wave, lines in groupby(numbered, key=lambda each: each[1].wave) if wave is not None
     ]
@@ -177,24 +180,24 @@ def _told_in_waves(numbered: Sequence[tuple[int, ReadyLine]], left: str) -> Iter
 
 
 _MOST_WHOLE = 12
-"""Lines of a rolling that are listed wave by wave."""
+"""The largest number of lines for which a rolling is listed wave by wave."""
 
 
 def _in_wave(each: ReadyLine) -> tuple[int, str]:
-    """Return what a line is in its wave: where it stands, and the cells that it names itself."""
+    """Return what identifies a line in its wave: its line number, and the cells that it names itself."""
     own = each.line.on if each.wave is not None and each.line.on != str(CellSet(each.wave.targets)) else ""
     return each.source.number, own
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Within:
-    """Where the line stands that runs a recipe within another one.
+    """The line that runs a recipe within another one.
 
     Attributes:
         names: the recipes that run it.
-        place: of the line, with a full stop behind it.
+        place: the place of the line, followed by a full stop.
         on: the cells or hosts that this line names; empty for none.
-        rolled: this line is one of a rolling.
+        rolled: this line belongs to a rolling.
     """
 
     names: tuple[str, ...] = ()
@@ -204,7 +207,7 @@ class _Within:
 
 
 _ALONE = _Within()
-"""Of a recipe that no other one runs."""
+"""The value for a recipe that no other one runs."""
 
 
 def make_ready(
@@ -217,14 +220,14 @@ def make_ready(
     run: Run | None = None,
     within: _Within = _ALONE,
 ) -> Ready:
-    """Return the recipe of that name with these parameters, ready to run; cells are only asked.
+    """Return the recipe with this name and these parameters, ready to run; cells are only asked.
 
     Args:
-        run: an earlier run, whose texts and values count; nothing is asked then.
+        run: an earlier run whose texts and values are used; nothing is asked then.
         within: the line of another recipe that runs it.
 
     Raises:
-        RecipeError: there is no such recipe, it is wrong, runs itself, needs what is not there, or a value can't be read.
+        RecipeError: there is no such recipe, it is wrong, it runs itself, a need is not met, or a value can't be read.
     """
     recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
     if recipe.name in within.names:
@@ -257,9 +260,9 @@ def make_ready(
             error.message = f"recipe {recipe.name}, line {source.number}: {error.message}"
             raise
         if line is None:
-            continue  # It is for none of this wave.
+            continue  # The line is for no cell of this wave.
         if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
-            refuse_unless_root(session)  # Before a cell is taken offline for it.
+            refuse_unless_root(session)  # Refuse this before a cell is taken offline for it.
         inner = None
         if line.call is not None and line.call.command.words == ("run",):
             inside = _Within(
@@ -299,10 +302,10 @@ def make_ready(
 def _ready_inner(
     session: Session, services: Services, request: Request, call: Call, run: Run | None, within: _Within
 ) -> Ready:
-    """Return the recipe that a line of another one runs, ready to run.
+    """Return the inner recipe that a line runs, ready to run.
 
     Raises:
-        RecipeError, RefusedError: as :func:`make_ready`, or it can't be rolled as the line wants.
+        RecipeError, RefusedError: as for :func:`make_ready`, or it can't be rolled as the line wants.
     """
     inner = make_ready(session, services, request, call.text_arg("name"), call.extra, run=run, within=within)
     if run is None:
@@ -311,10 +314,10 @@ def _ready_inner(
 
 
 def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:
-    """Return when the rack has the cells or hosts that a line names: without them not even its ``finally`` could end the run.
+    """Raise RecipeError if the rack has no cell or host that a line names; its ``finally`` could not end the run either.
 
     Raises:
-        RecipeError: it has not.
+        RecipeError: the rack has none.
     """
     try:
         session.selection.targets(on)
@@ -325,10 +328,10 @@ def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str
 
 
 def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:
-    """Return what a line keeps, None where it is none that does.
+    """Return what a line keeps, None if it keeps nothing.
 
     Raises:
-        RecipeError: with the values that are in it, it is nothing that can be kept.
+        RecipeError: with its values, the line can't keep anything.
     """
     if line.call is None or line.call.command.words != ("keep",):
         return None
@@ -340,7 +343,7 @@ def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:
 
 
 def _refuse_same_names(ready: Ready) -> None:
-    """Return when no two lines of a run keep something under one name.
+    """Raise RecipeError if two lines of a run keep something under one name.
 
     Raises:
         RecipeError: two do.
@@ -368,14 +371,14 @@ def read_values(
     *,
     tell: bool = False,
 ) -> Iterator[tuple[Let, str]]:
-    """Yield what a recipe reads before its plan, each with its value now, as it is put into statements.
+    """Yield each value that a recipe reads before its plan, with its text as it is put into statements.
 
     Args:
         values: of the parameters.
-        tell: say each of them.
+        tell: show each value.
 
     Raises:
-        RecipeError: one can't be read.
+        RecipeError: a value can't be read.
     """
     known = dict(values)
     for let in recipe.lets:
@@ -387,7 +390,7 @@ def read_values(
 
 
 def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
-    """Return the line of an experiment each run of which carries one more statement out."""
+    """Return the line of an experiment with one more statement that each run carries out."""
     call = experiment.line.call
     assert call is not None
     given = call.args.get("workload")
@@ -399,7 +402,7 @@ def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
 def _read(
     session: Session, services: Services, request: Request, recipe: Recipe, let: Let, values: Mapping[str, Value]
 ) -> tuple[Any, str, Reading]:
-    """Return what a value is now, how a person reads it where it is a size, and from what it was read."""
+    """Return the present value, its text for people if it is a size, and the reading that it came from."""
     try:
         reading = replace(let.reading, statement=substitute(let.reading.statement, values))
         if let.reading.key:
@@ -416,10 +419,10 @@ def _read(
 
 
 def _refuse_unmet(session: Session, services: Services, request: Request, recipe: Recipe) -> None:
-    """Return when all that a recipe needs is there.
+    """Raise RecipeError if a need of the recipe is not met.
 
     Raises:
-        RecipeError: something is not; names cells and what they have.
+        RecipeError: names the cells and what they have instead.
     """
     needs = [Need.of(text) for text in recipe.needs]
     rack = session.need_rack()
@@ -463,19 +466,20 @@ def consent(
     dry: bool,
     loads: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return whether what exacell can't read in the recipe may run: it was accepted, or is asked for once, where the recipe
-    says that it ``needs opaque``, or a load was given; False where nobody has to be asked.
+    """Return True if unreadable parts of the recipe may run, False if it has none that need consent.
+
+    They may run if they were accepted. If not, the user is asked once, if the recipe says ``needs opaque`` or a load was given.
 
     Args:
         loads: the commands of this machine that were given for it.
 
     Raises:
-        RefusedError: the answer was no, or nobody was there to give one.
+        RefusedError: the answer was no, or nobody was there to answer.
     """
     if accepted or not (loads or "opaque" in ready.recipe.needs):
         return accepted
     if dry:
-        return True  # It is shown, and nothing of it sent.
+        return True  # The recipe is only shown; nothing is sent.
     opaque = [each for each in ready.every() if each.effect is Effect.OPAQUE]
     texts = list(
         dict.fromkeys(each.line.whole for each in opaque if not only_reads((each.kept and each.kept.line) or each.line))

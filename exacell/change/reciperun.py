@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 class RecipeRunner:
-    """Runs the lines of one recipe and gathers what they answer."""
+    """Runs the lines of one recipe and collects their answers."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class RecipeRunner:
     ) -> None:
         recipe = ready.recipe
         within = call.flags.get("confirm-within")
-        # A recipe that another one runs waits with it.
+        # An inner recipe waits together with the outer one.
         self._inside = bool(request.origin)
         own = isinstance(within, (int, float)) and not self._inside
         self._waiting = WaitingRun(within=float(within)) if own and isinstance(within, (int, float)) else None
@@ -83,28 +83,28 @@ class RecipeRunner:
         begun = [each.wave for number, each in enumerate(ready.lines, start=1) if self._before(number).state]
         self._agreed = request.agreed or Agreed()
         self._passed = {(wave.line, wave.number) for wave in begun if wave is not None}
-        """Waves that have begun: line of their rolling, and number."""
+        """Waves that have begun: (line of their rolling, number)."""
         self._statement = call.text
         self._first_change = len(session.changes)
         self._results: list[Result] = []
         self._codes: list[ExitCode] = []
         self._unkept: set[tuple[Kind, Value]] = set()
-        """With -n: what statements of this run would have kept, by kind and name."""
+        """With -n: (kind, name) of everything that statements of this run would have kept."""
         self._planned = False
-        """With -n: whether a change was planned, which what follows may build on."""
+        """With -n: whether a change was planned; later lines may depend on it."""
         self._problems: list[str] = []
         self._left: list[str] = []
-        """What became of the waves when one failed."""
+        """The lines about done and undone waves, if one failed."""
         self._begun = self._of = 0
-        """How many lines were begun, and how many there are."""
+        """Number of lines begun, and of all lines."""
         self.unsettled = False
-        """Whether a final line failed."""
+        """Return whether a final line failed."""
 
     def run(self) -> Result:
-        """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
+        """Run all lines, and the final ones in any case; then raise the error that stopped the others, if nothing else failed.
 
         Raises:
-            RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
+            RefusedError: the run is to be confirmed in time, and a line can't be taken back.
         """
         waiting = self._waiting
         if self._dry and self._request.foreseen is None:
@@ -133,7 +133,7 @@ class RecipeRunner:
         return replace(result, notes=[*result.notes, f"{which} taken back at {when}: `confirm {first}` keeps all"])
 
     def _run(self) -> Result:
-        """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
+        """Run the lines. The final lines set back what the others changed, so they run even if the program is being ended."""
         self._of = len(self._ready.lines)
         with self._services.while_changing() if self._ready.changes and not self._inside else nullcontext():
             return self._run_through()
@@ -168,19 +168,19 @@ class RecipeRunner:
         return self._gathered(stopped)
 
     def _before(self, number: int) -> LineState:
-        """Return how a line stands from an earlier process that carried the run out."""
+        """Return the state of a line that an earlier process of the run left."""
         place = f"{self._ready.place}{number}"
         return _NEW if self._track is None else self._track.lines.get(place, _NEW)
 
     def _note(self, number: int, state: str, said: str = "") -> None:
-        """Keep how a line stands. What can't be kept keeps no final line from being carried out."""
+        """Save the state of a line; if it can't be saved, final lines are carried out all the same."""
         if self._track is None:
             return
         try:
             self._track.note(f"{self._ready.place}{number}", state, said)
         except StoreError as error:
             if state == BEGUN and not self._ready.lines[number - 1].source.final:
-                raise  # Nobody could go on with it.
+                raise  # Without this state nobody could continue the run.
             self._problems.append(error.message)
 
     def _one(self, number: int, each: ReadyLine, before: LineState) -> None:
@@ -200,11 +200,11 @@ class RecipeRunner:
             self._note(number, BEGUN)
         if self._track is not None:
             self._request = replace(self._request, place=f"{self._ready.place}{number}")
-        if line.call is None or line.call.command.words != ("prompt",):  # It says its text itself.
+        if line.call is None or line.call.command.words != ("prompt",):  # This error contains its own text.
             services.console.say(f"[{self._begun}/{self._of}] {each.place}: {line.text}")
         interrupted = session.interrupted.is_set()
         if interrupted:
-            session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
+            session.interrupted.clear()  # This interruption ended the other lines; only another one ends the final lines.
         try:
             self._carry_out(each, before)
         finally:
@@ -213,7 +213,7 @@ class RecipeRunner:
         self._note(number, DONE)
 
     def _left_of(self, each: ReadyLine) -> Iterator[str]:
-        """Yield which waves were carried out and which were not, where the run stopped in or before one of them."""
+        """Yield which waves were carried out and which were not, if the run stopped in or before one of them."""
         wave = each.wave
         if wave is not None:
             where = "in" if (wave.line, wave.number) in self._passed else "before"
@@ -226,11 +226,11 @@ class RecipeRunner:
             yield "; ".join((f"stopped {where} {wave} ({fold(wave.targets)})", *parts))
 
     def _takes_back(self) -> bool:
-        """Whether the recipe takes back at its end what it did."""
+        """Return whether the recipe takes back its own changes at its end."""
         return any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
 
     def _unread_in(self, wave: Wave) -> bool:
-        """Whether a wave has a line that exacell does not read."""
+        """Return whether a wave has a line that exacell can't read."""
         lines = tuple(each for each in self._ready.lines if each.wave == wave)
         return any(each.effect is Effect.OPAQUE for each in replace(self._ready, lines=lines).every())
 
@@ -264,7 +264,7 @@ class RecipeRunner:
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.flags})
         if before.state != _NEW.state and self._track is not None:
-            from exacell.change.rerun import end_of  # Only a run that was broken off has such a line.
+            from exacell.change.rerun import end_of  # Only a broken-off run has such a line.
 
             ended = end_of(session, services, request, line, before, again=self._track.again)
             if ended is not None:
@@ -282,7 +282,7 @@ class RecipeRunner:
         return f"undo run {self._track.run.name}" if self._track is not None else "undo run"
 
     def _changes(self) -> list[int]:
-        """Return the changes of this run of the recipe, those of an earlier process among them, oldest first."""
+        """Return the changes of this run of the recipe, oldest first; those of an earlier process are included."""
         track, services = self._track, self._services
         if track is None:
             return self._session.changes[self._first_change :]
@@ -294,7 +294,7 @@ class RecipeRunner:
         return [] if one and services.journal.whole_state(rack, one).undone else roots
 
     def _does_not_hold_yet(self, line: Line) -> bool:
-        """Whether a check does not hold behind changes that -n has only planned; says so, for it may hold after them."""
+        """Return whether a check fails after changes that -n has only planned; prints that it may hold after them."""
         if line.call is None or line.call.command.words != ("check",) or not self._planned:
             return False
         try:
@@ -305,7 +305,7 @@ class RecipeRunner:
         return False
 
     def _read(self, line: Line) -> Result:
-        """Carry a reading line out, and tell for which cells it waits."""
+        """Carry out a reading line, and show the cells that it waits for."""
         recording = Recording(self._services.fleet)
         session, services = self._services.aside(recording, same_interruption=True)
         with told_while_waiting(recording.sentence, self._services.console.waiting):
@@ -318,12 +318,12 @@ class RecipeRunner:
         return bool(self._flags.get("dry-run") or self._session.options.dry_run)
 
     def _left_out(self, call: Call) -> bool:
-        """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
+        """Return whether -n skips a statement because it needs something that an earlier one would have kept; prints that."""
         names = {p.name: (p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args}
         if not call.command.dry_runs or call.command.name == "keep":
             self._unkept |= {names[name] for name in names if name == "as"}
             return False
-        of_any_kind = {value for _, value in self._unkept}  # What is compared may be of several.
+        of_any_kind = {value for _, value in self._unkept}  # The compared things may be of several kinds.
         missing = next(
             (
                 v
@@ -347,7 +347,7 @@ class RecipeRunner:
                 result = replace(result, draw=draw, apart=apart)
             self._answer(each, result)
         elif (reads(line) or _answers(line)) and result.data:
-            # What a matrix chose tells its records apart.
+            # The values that a matrix chose distinguish its records.
             records = [{**row, **_besides(each.chosen, row)} for row in result.records]
             self._answer(each, replace(result, records=records))
         elif result.text:
@@ -365,10 +365,10 @@ class RecipeRunner:
             raise error
 
     def _answer(self, each: ReadyLine, result: Result) -> None:
-        """Show a line's answer at once, if talk goes to the same screen. A matrix's answers are one table at the end."""
+        """Show a line's answer at once if messages go to the same screen; a matrix's answers are one table at the end."""
         shows = None if each.chosen else self._request.shows
         if shows is not None:
-            # A mistake in drawing must not keep the next lines, final ones among them, from running. It is drawn again at the
+            # An error in drawing must not keep the next lines, also final ones, from running. The answer is drawn again at the
             # end, and fails there.
             with suppress(Exception):
                 shows(result)
@@ -391,7 +391,7 @@ class RecipeRunner:
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
-        # What statements draw as sentences and tables stays so, and answers of several shapes are a table each.
+        # Sentences and tables of statements are kept, and answers of different columns are separate tables.
         own = len(shapes) > 1 or (bool(self._results) and all(result.draw is not None for result in self._results))
         draw, apart = (
             partial(_one_after_another, list(_drawn_apart(self._results, folded=folded))) for folded in (True, False)
@@ -413,7 +413,7 @@ def _is_undo_run(line: Line) -> bool:
 
 
 def _drawn_apart(results: Sequence[Result], *, folded: bool) -> Iterator[Draw]:
-    """Yield what draws each run of answers of one shape: its own drawing, or a table; equal cells once where ``folded``."""
+    """Yield the drawing of each run of answers with equal columns: its own drawing, or a table; ``folded``: equal cells once."""
     every: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
         every.setdefault(_shape(result), []).append(result)
@@ -441,7 +441,7 @@ def _table(
 
 
 def _one_after_another(drawn: Sequence[Draw], width: int | None, color: bool, header: bool) -> Iterator[str]:
-    """Yield the lines of each statement's answer, an empty one between two."""
+    """Yield the lines of each statement's answer, with an empty line between two."""
     for place, draw in enumerate(drawn):
         if place:
             yield ""
@@ -449,9 +449,9 @@ def _one_after_another(drawn: Sequence[Draw], width: int | None, color: bool, he
 
 
 def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
-    """Return the columns of results of one shape, with what tells one result from another behind the first.
+    """Return the columns of results of one shape; columns that distinguish the results follow the first.
 
-    Two deltas of a run, for example, show the snapshots that they lie between.
+    For example, two deltas of a run show the snapshots that they compare.
     """
     columns = tuple(results[0].columns)
     if len(results) == 1 or not columns:
@@ -470,29 +470,29 @@ def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
 
 
 def _besides(chosen: Mapping[str, Value], row: Record) -> Mapping[str, Value]:
-    """Return what was chosen without the names of a record's own attributes."""
+    """Return the chosen values whose names are not attributes of the record."""
     own = {name.lower() for name in row}
     return {name: value for name, value in chosen.items() if name.lower() not in own}
 
 
 def _answers(line: Line) -> bool:
-    """Whether a line that may also keep or change something is there for what it answers."""
+    """Return whether a line's answer matters, though it may also keep or change something."""
     return line.call is not None and line.call.command.words in (("run",), ("experiment",), ("import",))
 
 
 def _says(line: Line, result: Result) -> bool:
-    """Whether a line is a command for a shell that has printed something."""
+    """Return whether a line is a shell command that has printed something."""
     carries = line.call is not None and line.call.command.words == ("sh",)
     return carries and bool(result.raw or any(record.get("text") for record in result.records))
 
 
 def stricter(one: str, other: str) -> str:
-    """Return the lower of two ceilings of risk; an empty one is none."""
+    """Return the lower of two ceilings of risk; an empty one means no ceiling."""
     return min((each for each in (one, other) if each), key=RISKS.index, default="")
 
 
 _NEW = LineState(state="")
-"""How a line stands that nobody has begun."""
+"""The state of a line that has not begun."""
 
 PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})
-"""Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""
+"""Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted for all of them at once."""

@@ -1,7 +1,7 @@
-"""What became of a run's line that a process had begun when it was killed, and its end, as far as it can be brought to one.
+"""Find out how a run's line ended that was under way when its process was killed, and finish it if possible.
 
-What exacell planned is settled and finished as ``resume N`` does it; a command that runs apart on hosts is picked up. What
-can't be read is carried out again only where somebody said so. What only reads is done again by who asks.
+Changes that exacell planned are settled and finished like ``resume N``; a command that runs apart on hosts is followed again.
+Unreadable work is repeated only if the user accepted that. Reads are repeated by the caller.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from exacell.session.given import Request, Services, Session
 
 
 def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:
-    """Return the changes that a line made since it was begun, oldest first: of each the newest that went on with it.
+    """Return the changes that a line made since it was begun, oldest first; for each its newest continuation.
 
-    What an ``undo run`` made is not among them: that goes on by itself.
+    Changes of an ``undo run`` are left out: ``undo run`` continues by itself.
     """
     rows = services.journal.of_run(rack, run)
     own = [row for row in rows if row.place == place and row.seq > begun.head and not row.undoes]
@@ -40,7 +40,7 @@ def parts_of(services: Services, rack: str, run: str, place: str, begun: LineSta
 
 
 def is_unread(services: Services, state: ChangeState) -> bool:
-    """Whether a change carried what exacell can't read, was sent, and nobody can find out its end."""
+    """Return whether a change sent work that exacell can't read and whose end can't be found out."""
     row = state.plan
     if row is None or row.plan is not None or state.end is not None or not state.unsettled:
         return False
@@ -48,7 +48,7 @@ def is_unread(services: Services, state: ChangeState) -> bool:
 
 
 def stands(services: Services, state: ChangeState) -> str:
-    """Return how a change stands that a line made, for who is asked whether to go on."""
+    """Return a text about the state of a line's change, for the question whether to continue."""
     row = state.plan
     if row is None:
         return ""
@@ -72,14 +72,14 @@ _SAID = {"no outcome": "not answered", "not done": "not found done"}
 def end_of(
     session: Session, services: Services, request: Request, line: Line, begun: LineState, *, again: bool
 ) -> Result | None:
-    """Bring what a line began to its end and return the result; None where the line is to be carried out as if it were new.
+    """Finish the work that a line began and return the result; None if the line is to be carried out like a new one.
 
     Args:
         request: names the run and the place of the line in it.
-        again: what exacell can't read, and whose end is not known, may be carried out again.
+        again: unreadable work with an unknown end may be carried out again.
 
     Raises:
-        RefusedError: it was taken back since, or it can't be known what it did.
+        RefusedError: the work was taken back since, or its effects can't be known.
     """
     words = line.call.command.words if line.call is not None else ()
     rest = rest_of_wait(line, begun)
@@ -88,7 +88,7 @@ def end_of(
     results: list[Result] = []
     for state in parts_of(services, session.need_rack().name, request.run, request.place, begun):
         if words == ("experiment",) and state.end is not None:
-            continue  # What its runs come to is for it to judge.
+            continue  # The experiment itself judges the results of its runs.
         ended = _ended(session, services, request, line, state, again=again)
         results += ended
         if any(result.exit_code is not ExitCode.DONE for result in ended):
@@ -99,7 +99,7 @@ def end_of(
 def _ended(
     session: Session, services: Services, request: Request, line: Line, state: ChangeState, *, again: bool
 ) -> list[Result]:
-    """Return what one change of a line came to; empty where the line is to be carried out anew."""
+    """Return the results of one change of a line; empty if the line is to be carried out again."""
     row, end = state.plan, state.end
     if row is None:
         return []
@@ -160,7 +160,7 @@ def _finished(
 
 
 _TAKE_ON = (("sh",), ("copy",))
-"""Commands that exacell can't read and that can be given to some of their targets alone."""
+"""Unreadable commands that can be sent to only some of their targets."""
 
 
 def _end(services: Services, row: Planned, code: ExitCode, done: dict[str, int]) -> None:
@@ -168,7 +168,7 @@ def _end(services: Services, row: Planned, code: ExitCode, done: dict[str, int])
 
 
 def rest_of_wait(line: Line, begun: LineState) -> float | None:
-    """Return how many seconds of a line's wait are left since it was begun; None for one that ends with a check."""
+    """Return the remaining seconds of a line's wait; None for a wait that ends with a check."""
     call = line.call
     if call is None or call.command.words != ("wait",):
         return None

@@ -1,4 +1,4 @@
-"""Go on with a change that did not come to its end: resume after a crash, retry where it failed."""
+"""Continue a change that did not come to its end: resume after a crash, retry where it failed."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.runs import unfinished_runs
 
 NOTHING = ["nothing is unfinished"]
-"""What is noted where no change is."""
+"""The note if no change is unfinished."""
 
 
 def unfinished(session: Session, services: Services, runs: Collection[str] = ()) -> list[Planned]:
-    """Return the plan rows of the changes that resume goes on with, oldest first.
+    """Return the plan rows of the changes that resume continues, oldest first.
 
-    These are the ones that never ended, the newest one that the user or a gate stopped and that nothing took the place of,
-    and the rack's newest change when it took back a part of another one and nothing took back the rest.
+    These are: changes that never ended; the newest one that the user or a gate stopped and that no later change replaced; and the
+    rack's newest change if it took back a part of another one and the rest was not taken back.
 
     Args:
-        runs: those of recipes that are gone on with as a whole, as the journal tells them: their changes are left out.
+        runs: journal keys of recipe runs that are continued as a whole: their changes are left out.
     """
     rack = session.need_rack().name
     rows = services.journal.unfinished(rack)
     newest = newest_stopped(services.journal, rack)
-    if newest is not None:  # It has an end, and the others have none.
+    if newest is not None:  # This change has an end, the others do not.
         rows = sorted([*rows, newest], key=lambda row: row.change)
     half = half_undone(services.journal, rack)
     if half is not None:
         rows.append(half)
-    # A change whose undo did not come to its end is taken back further, not finished.
+    # If the undo of a change did not end, the undo is continued, not the change.
     going_back = {row.undoes for row in rows}
     return [row for row in rows if row.root not in going_back and row.run not in runs]
 
@@ -63,22 +63,22 @@ def resume(
     abandon: bool = False,
     runs: Collection[str] = (),
 ) -> Result:
-    """Finish each unfinished change, or the one named, and return the outcomes of all.
+    """Finish each unfinished change, or the one with the given number, and return all outcomes.
 
     Args:
-        runs: those of recipes whose changes are left out unless one is named.
-        abandon: leave it as it is and only record that it is not continued.
+        runs: journal keys of recipe runs whose changes are left out unless ``change`` names one.
+        abandon: leave the change as it is and only record that it is not continued.
 
     Raises:
-        RefusedError: the session is read-only; its process still runs; it is not unfinished; or it carried what exacell
-            can't read.
+        RefusedError: the session is read-only; its process still runs; the change is not unfinished; or exacell can't read
+            its work.
     """
     rack = session.need_rack().name
     _refuse_read_only(session, services, flags)
     rows = unfinished(session, services, runs if change is None else ())
     rows = [row for row in rows if change is None or row.change == change]
     if not rows and change is not None:
-        # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
+        # A number may also name a change that was stopped before others were made, such as a repair of a closed gate.
         state = services.journal.state(rack, change)
         if (
             state.stopped
@@ -98,7 +98,7 @@ def resume(
         else:
             results += finish(session, services, request, row, flags)
             results += _rest_of_recipe(session, services, row, results[-1])
-            if session.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
+            if session.interrupted.is_set() and place < len(rows):  # The rest is reported again at the next start.
                 left = "interrupted: nothing more was started; `resume` continues"
                 results.append(Result(notes=[left], exit_code=ExitCode.INTERRUPTED))
                 break
@@ -106,7 +106,7 @@ def resume(
 
 
 def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: Result) -> list[Result]:
-    """Return what is said behind a finished line of a recipe: nobody goes on with the lines behind it."""
+    """Return the note after a finished line of a recipe: the lines after it are not continued."""
     rack = session.need_rack().name
     first = plan_row(services.journal, rack, root_of(services.journal, rack, row.change))
     recipe = first.origin
@@ -120,13 +120,13 @@ def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: R
 
 
 def _taken_back(session: Session, services: Services, change: int) -> bool:
-    """Whether undo has taken back the change that ``change`` went on with, or ``change`` itself."""
+    """Return whether undo has taken back ``change``, or the change that it continued."""
     rack = session.need_rack().name
     return services.journal.state(rack, root_of(services.journal, rack, change)).undone
 
 
 def _refuse_read_only(session: Session, services: Services, flags: Mapping[str, Value]) -> None:
-    """Refuse before anything is settled in the journal; a dry run only looks."""
+    """Raise RefusedError if the session may not change the rack, before anything is journalled; a dry run only looks."""
     if not (flags.get("dry-run") or session.options.dry_run):
         refuse_to_begin(session, services)
 
@@ -163,10 +163,10 @@ def retry(session: Session, services: Services, request: Request, flags: Mapping
 
 
 def _refuse_unread(services: Services, row: Planned) -> None:
-    """Return when a change had a plan, or went well everywhere.
+    """Raise RefusedError if a change without a plan did not succeed everywhere.
 
     Raises:
-        RefusedError: it carried what exacell can't read, and did not end well on some target.
+        RefusedError: exacell can't read its work, and it did not succeed on some target.
     """
     if row.plan is not None:
         return
@@ -183,19 +183,19 @@ def _refuse_unread(services: Services, row: Planned) -> None:
 def _with_disks_back(
     session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value], result: Result
 ) -> list[Result]:
-    """Return what a finished change came to, and behind it what came of bringing back disks that it left inactive."""
+    """Return the result of a finished change, followed by the result of bringing back disks that it left inactive."""
     if result.exit_code is not ExitCode.DONE or row.undoes:
-        return [result]  # Undo looks after its own.
+        return [result]  # Undo does this for its own changes.
     root = root_of(services.journal, session.need_rack().name, row.change)
     brought = bring_back(session, services, request, root, _plain(flags), f"resume {row.change}")
     return [result] if brought is None else [result, brought]
 
 
 def _open_targets(session: Session, services: Services, row: Planned) -> list[str]:
-    """Return the targets of a change on which not every step is done and still proven, in the plan's order.
+    """Return the targets of a change on which a step is not done or no longer proven, in the plan's order.
 
-    A cell that was done and on which its last step does not hold any more is one of them. As long as a database node is,
-    all are: statements for ASM look at every cell.
+    A cell also counts if its last step was done but does not hold any more. If one target is a database node, all are returned:
+    statements for ASM look at every cell.
     """
     rack = session.need_rack()
     state = services.journal.state(rack.name, row.change)
@@ -208,17 +208,17 @@ def _open_targets(session: Session, services: Services, row: Planned) -> list[st
 
 
 def _hosts(row: Planned) -> frozenset[str]:
-    """Return the targets of a change that are hosts beside the cells."""
+    """Return the targets of a change that are hosts other than cells."""
     return frozenset(step.target for step in row.wanted if step.host)
 
 
 def finish(
     session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value]
 ) -> list[Result]:
-    """Finish an unfinished change, and return what it came to, and what became of disks that it left inactive.
+    """Finish an unfinished change; return its result, and the result of bringing back disks that it left inactive.
 
     Raises:
-        RefusedError: it carried what exacell can't read.
+        RefusedError: exacell can't read its work.
     """
     ended = _finish(session, services, request, row, flags)
     return _with_disks_back(session, services, request, row, flags, ended)
@@ -229,7 +229,7 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
     if back:
         return undo(session, services, request, [back], with_given(_manner(row), flags))
     if row.plan is None and row.detached:
-        from exacell.change.detached import pick_up  # Few changes are such.
+        from exacell.change.detached import pick_up  # Few changes are like this.
 
         form = str(flags.get("format") or session.settings.format)
         dry_run = bool(flags.get("dry-run") or session.options.dry_run)
@@ -266,14 +266,14 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
 
 
 _SEEN = {"not done": "not found done"}
-"""What is said of a statement whose answer never came and whose effect is not there: it may come yet."""
+"""The words for a statement without an answer whose effect is not there: it may still happen."""
 
 _FIRST = "so that resume can plan"
 """Origin of a change that resume needs before it can plan the rest; not the resumed change itself."""
 
 
 def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the flags without those that say how cells take turns in waves."""
+    """Return the flags without those about waves."""
     return {
         name: value
         for name, value in flags.items()
@@ -286,16 +286,15 @@ def _manner(row: Planned) -> dict[str, Value]:
 
 
 def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the flags for the rest of a change: the statement's own ones, whether and how it rolled, and ``flags``, which
-    win.
+    """Return the flags for the rest of a change: the statement's own, those about its rolling, and ``flags``, which win.
 
-    All cells together (--no-rolling) is another manner than in waves, of which nothing holds then.
+    With --no-rolling all cells go together, and no flag about waves holds.
     """
     return with_given({**row.flags, **_manner(row)}, flags)
 
 
 def leave(session: Session, services: Services, row: Planned) -> Result:
-    """Record that a change is not continued, and return the note that says so."""
+    """Record that a change is not continued, and return a note about that."""
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
     services.journal.append(session.need_rack().name, row.change, [Row(kind="end", body=body)])
     return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not continued"])
@@ -310,11 +309,11 @@ def again(
     targets: Sequence[str],
     flags: Mapping[str, Value],
 ) -> Result:
-    """Plan and carry out a journalled statement again on those of ``targets`` that are cells or hosts.
+    """Plan and carry out a journalled statement again, on those ``targets`` that are cells or hosts.
 
-    What it does belongs to the change that it goes on with: undoing either takes back both.
+    The work belongs to the change that it continues: undoing either one takes back both.
     """
-    if session.interrupted.is_set():  # Carrying it out would forget that.
+    if session.interrupted.is_set():  # A statement that begins clears the interruption.
         way = "retry failed" if origin.startswith("retry ") else origin
         return Result(notes=[f"interrupted: nothing was started; `{way}` continues"], exit_code=ExitCode.INTERRUPTED)
     rack = session.need_rack()
@@ -347,7 +346,7 @@ def again(
 
 
 def _made_since(session: Session, services: Services, row: Planned, targets: Sequence[str]) -> Iterator[str]:
-    """Yield a warning for each other change that did something on these targets since: what is gone on with may not be wanted."""
+    """Yield a warning for each other change that worked on these targets since; the continued work may no longer be wanted."""
     rack = session.need_rack().name
     root = root_of(services.journal, rack, row.change)
     later = by_change(entry for entry in services.journal.after(row.change) if entry.rack == rack)
@@ -360,7 +359,7 @@ def _made_since(session: Session, services: Services, row: Planned, targets: Seq
 
 
 def _nothing_left(session: Session, services: Services, row: Planned, origin: str) -> Result:
-    """Record that a change needed nothing more, and whether its cells are caching again."""
+    """Record that a change needed nothing more, and which of its cells cache again."""
     rack = session.need_rack()
     root = root_of(services.journal, rack.name, row.change)
     note_resumed(services.journal, rack.name, row.statement, origin, root)
@@ -369,7 +368,7 @@ def _nothing_left(session: Session, services: Services, row: Planned, origin: st
 
 
 def _look_at_caches(session: Session, services: Services, root: int) -> None:
-    """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
+    """Record which caches cache again that a change or its parts left off; no later plan does so for one that came back late."""
     rack = session.need_rack().name
     left = caching_off(services.journal.caching_entries(rack))
     own = [item for item in left if root_of(services.journal, rack, item.change) == root]

@@ -1,6 +1,6 @@
-"""Where a plan stands while it is carried out, and what became of it: outcomes, the report, who goes on. No I/O.
+"""Hold the state of a plan while it is carried out, and its result: outcomes, the report, targets that continue. No I/O.
 
-How a step ended is judged from its target's text, and becomes a row of the journal.
+A step's outcome is judged from its target's text, and becomes a row of the journal.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from exacell.transport.exchange import LATE
 
 
 class Outcome(StrEnum):
-    """How one step ended on its target."""
+    """The end of one step on its target."""
 
     DONE = "done"
     NOT_NEEDED = "not needed"
     REFUSED = "refused"
     """A precondition did not hold any more; nothing was sent."""
     FAILED = "failed"
-    """It was sent and the target said no, or reading back does not show what was wanted."""
+    """It was sent and the target refused it, or reading back does not show the wanted state."""
     UNKNOWN = "unknown"
     """It was sent, no answer came, and reading back could not settle it."""
     NOT_SENT = "not sent"
@@ -39,20 +39,20 @@ class Outcome(StrEnum):
 
     @property
     def good(self) -> bool:
-        """Whether the target may go on."""
+        """Return whether the target may continue with the next step."""
         return self in (Outcome.DONE, Outcome.NOT_NEEDED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepResult:
-    """One step's end.
+    """The result of one step.
 
     Attributes:
-        reason: one line, empty when it went well.
+        reason: one line, empty if it succeeded.
         said: the target's own text.
-        fingerprint: of the key that logged in for the statement, empty when unknown or when nothing was sent.
-        wave: of a rolled plan, from 1; 0 outside of waves.
-        looked: the look that the statement went upon, or was refused upon; None where it went upon none.
+        fingerprint: of the key that logged in for the statement, empty if unknown or nothing was sent.
+        wave: number of the wave in a rolled plan, from 1; 0 outside of waves.
+        looked: the look right before the statement, after which it was sent or refused; None if there was none.
     """
 
     step: Step
@@ -67,12 +67,12 @@ class StepResult:
 
 @dataclass
 class Report:
-    """What became of a plan.
+    """The result of a plan.
 
     Attributes:
         change: its number in the journal.
-        flushed: per cell, the last state of a followed flush.
-        stopped: why no more waves were begun, empty when all were; one line.
+        flushed: by cell, the last state of a followed flush.
+        stopped: why no more waves were begun, one line; empty if all were.
     """
 
     change: int
@@ -83,12 +83,12 @@ class Report:
 
     @property
     def failures(self) -> list[StepResult]:
-        """The steps that neither were done nor were unnecessary, without those that were not sent."""
+        """Return the failed steps: neither done nor unnecessary; steps that were not sent are left out."""
         return [r for r in self.results if not r.outcome.good and r.outcome is not Outcome.NOT_SENT]
 
     @property
     def exit_code(self) -> ExitCode:
-        """INTERRUPTED, FAILED, NOT_EXECUTED when every first step was refused, else DONE."""
+        """Return INTERRUPTED, FAILED, NOT_EXECUTED if every first step was refused, else DONE."""
         if self.interrupted:
             return ExitCode.INTERRUPTED
         if not self.failures and all(r.outcome.good for r in self.results if not r.mending):
@@ -99,13 +99,13 @@ class Report:
 
 @dataclass
 class Run:
-    """Where each target stands while a plan runs.
+    """The state of each target while a plan runs.
 
     Attributes:
         ended: stage key (or title) → target → outcome.
         dropped: targets that take no further part.
-        wave: of a rolled plan, the one being carried out; 0 outside of waves.
-        under_way: statements have left whose outcome is not in the journal.
+        wave: number of the wave being carried out; 0 outside of waves.
+        under_way: statements were sent whose outcome is not in the journal yet.
     """
 
     plan: Plan
@@ -116,7 +116,7 @@ class Run:
     under_way: bool = False
 
     def entering(self, stage: Stage) -> list[Step]:
-        """Return the steps of ``stage``, which may be a wave's part of one, whose targets take part in it."""
+        """Return the steps of ``stage``, or of a wave's part of it, whose targets still take part."""
         if stage.gate is Gate.MEND:
             left = self.unsure(stage)
             return [step for step in self._broken_off(stage) if step not in left]
@@ -125,12 +125,15 @@ class Run:
         return [step for step in stage.steps if step.target not in self.dropped]
 
     def unsure(self, stage: Stage) -> list[Step]:
-        """Return the steps of a mending stage that must not be sent: what has no answer there may still be carried out."""
+        """Return the steps of a mending stage that must not be sent.
+
+        On their targets a statement without an answer may still be carried out.
+        """
         ended = self.ended.get(stage.unsure, {})
         return [step for step in self._broken_off(stage) if ended.get(step.target) is Outcome.UNKNOWN]
 
     def _broken_off(self, stage: Stage) -> list[Step]:
-        """Return the steps of a mending stage for targets on which what it takes back was begun and not finished."""
+        """Return the steps of a mending stage for targets on which the work to repair was begun and not finished."""
         started = self.ended.get(stage.mends, {})
         maybe = (Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN)
         return [
@@ -140,24 +143,27 @@ class Run:
         ]
 
     def _elsewhere(self, stage: Stage) -> set[str]:
-        """The cells of other waves: whether this wave begins although they failed was decided before it."""
+        """Return the cells of other waves; whether this wave begins although they failed was decided before it."""
         if not self.wave or self.plan.rolling is None:
             return set()
         here = {step.target for step in stage.steps}
         return {cell for wave in self.plan.rolling.waves for cell in wave} - here
 
     def _finished(self, unless: str, target: str) -> bool:
-        """Whether the stage that makes mending unnecessary ended well: on the target, or where it runs instead of it."""
+        """Return whether the stage that makes mending unnecessary succeeded.
+
+        It must have succeeded on the target, or, if it has no step there, on all of its targets.
+        """
         ended = self.ended.get(unless, {})
         if any(step.target == target for stage in self.plan.stages if stage.key == unless for step in stage.steps):
             return target in ended and ended[target].good
         return bool(ended) and all(outcome.good for outcome in ended.values())
 
     def others(self, *, gate: bool = False) -> str:
-        """Return where the cells of the other waves are, one line; empty outside of waves.
+        """Return the state of the other waves' cells, one line; empty outside of waves.
 
         Args:
-            gate: the present wave has not begun, so that its cells wait like those behind it.
+            gate: the present wave has not begun, so that its cells count as waiting like those of later waves.
         """
         rolling = self.plan.rolling
         if rolling is None or not self.wave:
@@ -173,7 +179,7 @@ class Run:
         return "; ".join(f"{fold(cells)} {word}" for word, cells in places.items() if cells)
 
     def add(self, stage: Stage, results: Sequence[StepResult]) -> None:
-        """Take note of how steps ended; whose step did not end well takes no further part."""
+        """Add the results of steps; a target whose step failed takes no further part."""
         outcomes = self.ended.setdefault(stage.key or stage.title, {})
         for result in results:
             outcomes[result.step.target] = result.outcome
@@ -182,7 +188,7 @@ class Run:
         self.report.results += results
 
     def skip(self, steps: Sequence[Step], reason: str, *, mending: bool = False) -> None:
-        """Take note that steps are not sent, and why."""
+        """Add steps that are not sent, with the reason."""
         self.report.results += [
             StepResult(step=s, outcome=Outcome.NOT_SENT, reason=reason, mending=mending, wave=self.wave) for s in steps
         ]
@@ -190,7 +196,7 @@ class Run:
             self.dropped.add(step.target)
 
     def finishes(self, stage: Stage) -> bool:
-        """Whether an interrupted plan still runs this stage: it brings back caching that an earlier one switched off."""
+        """Return whether an interrupted plan still runs this stage: it brings back caching that an earlier stage switched off."""
         caches = {(step.target, step.cache) for step in stage.steps}
         return all(step.caching_on for step in stage.steps) and any(
             result.step.caching_off
@@ -205,11 +211,11 @@ class Run:
 
 
 REPLY_KEPT = 20_000
-"""Characters of a target's text that the journal keeps."""
+"""Number of characters of a target's text that the journal keeps."""
 
 
 def judge(step: Step, reply: Reply) -> StepResult:
-    """Return how a CellCLI step ended: by the text per object, never by the exit status alone; a host's by its own words."""
+    """Return a CellCLI step's result, judged by the text per object, not by the exit status alone; a host's by its own words."""
     return _judge_host(step, reply) if step.host else _upon(_judge(step, reply), reply)
 
 
@@ -226,7 +232,7 @@ def _judge_host(step: Step, reply: Reply) -> StepResult:
 
 
 def _upon(result: StepResult, reply: Reply) -> StepResult:
-    """Return the result with the look that its statement went upon; one that it did not need counts as such."""
+    """Return the result with the look before its statement; after a needless look the outcome is "nothing to do"."""
     looked = reply.looked
     if looked is None:
         return result
@@ -236,7 +242,7 @@ def _upon(result: StepResult, reply: Reply) -> StepResult:
 
 
 def told_late(result: StepResult) -> StepResult:
-    """Return the result as it is told: a statement that was held up behind its look is a failure, whatever it did."""
+    """Return the result for people: a statement that was sent too long after its look is a failure, whatever it did."""
     why = why_late(result.looked)
     if not why:
         return result
@@ -244,7 +250,7 @@ def told_late(result: StepResult) -> StepResult:
 
 
 def why_late(looked: Looked | None) -> str:
-    """Return what is told of a statement that left too long after its look; empty when it did not."""
+    """Return the text about a statement that was sent too long after its look; empty if it was not."""
     if looked is None or not looked.sent or looked.age <= LATE:
         return ""
     return (
@@ -254,7 +260,7 @@ def why_late(looked: Looked | None) -> str:
 
 
 def look_row(looked: Looked | None) -> dict[str, object]:
-    """Return what an outcome's row says of the look: when it was, what it said, how old it was when the statement left."""
+    """Return the journal's fields about a look: its time, its answer, and its age when the statement was sent."""
     if looked is None or not looked.at:
         return {}
     return {
@@ -287,17 +293,17 @@ def _judge(step: Step, reply: Reply) -> StepResult:
 
 
 def _is_mute(step: Step, reply: Reply) -> bool:
-    """Return whether a cell printed nothing at all to a statement to which it always prints something."""
+    """Return whether a cell printed nothing at all for a statement that always prints something."""
     if reply.stdout.strip() or reply.stderr.strip():
         return False
     try:
         return always_prints(parse(step.statement))
     except ExacellError:
-        return False  # It is no CellCLI statement, such as a command for the host's shell.
+        return False  # This is not a CellCLI statement; it may be a command for the host's shell.
 
 
 def judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
-    """Return how an ASM step ended; ``problem`` is what the client found wrong in the answer, empty for nothing."""
+    """Return an ASM step's result; ``problem`` is the client's finding about the answer, empty for none."""
     return _upon(_judge_sql(step, reply, problem), reply)
 
 
@@ -307,7 +313,7 @@ def _judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
         return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
     if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
         return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem)
-    # Only an error line is a no; an answer that ends early may have been cut behind a statement that passed.
+    # Only an error line is a refusal; an answer that ends early may have been cut after a successful statement.
     outcome = Outcome.FAILED if sql_errors(reply.stdout) else Outcome.UNKNOWN
     return StepResult(step=step, outcome=outcome, reason=problem, said=reply.stdout, fingerprint=who)
 
@@ -318,7 +324,7 @@ def phrase(result: StepResult) -> str:
 
 
 def intent(step: Step, wave: int = 0) -> Row:
-    """Return the row that is on disk before the step's statement leaves."""
+    """Return the row that is written to disk before the step's statement is sent."""
     return Row(
         kind="intent",
         target=step.target,
@@ -334,7 +340,7 @@ def intent(step: Step, wave: int = 0) -> Row:
 
 
 def outcome_row(result: StepResult) -> Row:
-    """Return the row about how a step ended."""
+    """Return the row about a step's result."""
     return Row(
         kind="outcome",
         target=result.step.target,
@@ -352,7 +358,7 @@ def outcome_row(result: StepResult) -> Row:
 
 
 def _about(step: Step) -> dict[str, object]:
-    """Return what both rows say of a step: which it is, and what it does to caches and disks."""
+    """Return the fields of both rows about a step: its name, and its effects on caches and disks."""
     return {
         "what": step.what,
         "cachingOff": step.caching_off,

@@ -1,4 +1,4 @@
-"""Runs of recipes: carried out and kept, and gone on with after a kill, in one screen with one question."""
+"""Carry out and save runs of recipes, and continue them after a kill, in one screen with one question."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def begin(session: Session, services: Services, ready: Ready, call: Call) -> Track:
-    """Keep a run that begins, and return what follows its lines."""
+    """Save a run that begins, and return the Track that saves the state of its lines."""
     store, rack = services.store(), session.need_rack()
     hidden = _secrets(ready)
     used = session.selection.now
@@ -71,7 +71,7 @@ def begin(session: Session, services: Services, ready: Ready, call: Call) -> Tra
 
 
 def _secrets(ready: Ready) -> frozenset[str]:
-    """Return the passwords and keys that stand in the lines of a run."""
+    """Return the passwords and keys in the lines of a run."""
     texts = [each.line.text for each in ready.every()]
     return frozenset(text[start:end].strip("\\\"'") for text in texts for start, end in all_places(text)) - {""}
 
@@ -93,17 +93,17 @@ def carry_out(
     *,
     last: str = DONE,
 ) -> Result:
-    """Carry out what is left of a run, keep its end and return what its reading lines answered.
+    """Carry out the rest of a run, save its end and return the answers of its reading lines.
 
     Args:
-        last: its state when it has come to its end.
+        last: the state to save at its end.
     """
     services.more_to_come = True
     runner = RecipeRunner(session, services, request, ready, call, track, turns)
     try:
         result = runner.run()
     except ExacellError:
-        track.take(last)  # Nothing of it was begun.
+        track.take(last)  # No line of it was begun.
         raise
     track.take(STOPPED if runner.unsettled else last)
     if runner.unsettled:
@@ -112,14 +112,14 @@ def carry_out(
     return result
 
 
-# -- going on ----------------------------------------------------------------------------------------------------------
+# -- resuming ----------------------------------------------------------------------------------------------------------
 
 _TO_DO, _UNDER_WAY, _LEFT_OUT = "to do", "under way", "left out"
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Line:
-    """A line of a run that runs no recipe, with its place in it, and whether it is done, failed, to do, under way or left out."""
+    """A line of a run that runs no inner recipe, with its place, and its state: done, failed, to do, under way or left out."""
 
     place: str
     ready: ReadyLine
@@ -132,8 +132,8 @@ def _lines(ready: Ready, states: Mapping[str, LineState], *, final: bool = False
     """Return the lines of a run in the order in which they are carried out.
 
     Args:
-        final: it is run by a final line.
-        over: nothing of it will be carried out.
+        final: a final line runs this recipe.
+        over: no line of it will be carried out.
     """
     found: list[_Line] = []
     stopped = over
@@ -162,10 +162,10 @@ def _lines(ready: Ready, states: Mapping[str, LineState], *, final: bool = False
 def go_on(
     session: Session, services: Services, request: Request, run: Run, flags: Mapping[str, Value], *, abandon: bool
 ) -> Result:
-    """Show how a run stands that was broken off and what would be done, and do that once it was agreed to.
+    """Show the state of a broken-off run and what would be done, ask, and do that.
 
     Args:
-        abandon: only what its finally holds.
+        abandon: carry out only its finally.
 
     Raises:
         RefusedError: a living process carries it out, somebody else has the rack, something differs, or nobody agreed; nothing
@@ -189,7 +189,7 @@ def go_on(
 
 
 class _GoingOn:
-    """One run that is gone on with."""
+    """Continues one run."""
 
     def __init__(
         self,
@@ -210,10 +210,10 @@ class _GoingOn:
         self._ready = make_ready(session, services, request, run.recipe, run.given, run=run)
         self._lines = _lines(self._ready, self._track.lines)
         self._told: list[str] = []
-        """What is another value than before the plan because the run itself changed it."""
+        """Lines about values that differ from those before the plan because the run itself changed them."""
 
     def all(self) -> Result:
-        """Go on with it as far as that is agreed to."""
+        """Continue the run, as far as the user agrees."""
         if not self._dry:
             refuse_to_begin(self._session, self._services)
             self._services.journal.refuse_damaged()
@@ -238,7 +238,7 @@ class _GoingOn:
         return self._carried_out(states)
 
     def _under_way(self) -> dict[str, list[ChangeState]]:
-        """Return the changes of the lines that were under way, by place, once it is known of each statement what became of it."""
+        """Return, by place, the changes of the lines that were under way, after settling the outcome of each statement."""
         journal, rack = self._services.journal, self._run.rack
         found: dict[str, list[ChangeState]] = {}
         for line in self._lines:
@@ -254,7 +254,7 @@ class _GoingOn:
         return found
 
     def _abandoned(self) -> dict[str, LineState]:
-        """Return place → state for the next line of each recipe that was begun, so that only what is final is left of it."""
+        """Return place → state that marks the next line of each begun recipe as failed, so that only final lines remain."""
         failed: dict[str, LineState] = {}
 
         def mark(ready: Ready) -> None:
@@ -284,7 +284,7 @@ class _GoingOn:
     # -- what differs ------------------------------------------------------------------------------------------------
 
     def _differences(self) -> Iterator[str]:
-        """Yield what is not as it was when the run was agreed to, a sentence each without its stop."""
+        """Yield the differences from the state at the time of agreement, one sentence each without its full stop."""
         journal, rack, key = self._services.journal, self._run.rack, self._run.key
         own = journal.of_run(rack, key)
         for root in dict.fromkeys(row.root for row in own if not row.undoes):
@@ -301,7 +301,7 @@ class _GoingOn:
                 yield from self._moved(part, about)
 
     def _moved(self, part: Ready, about: set[str]) -> Iterator[str]:
-        """Yield what a recipe had read before its plan and is another value now, unless the run itself changed that object."""
+        """Yield the values that a recipe read before its plan and that differ now, unless the run itself changed the object."""
         params = values_of(part.recipe, part.given)
         for let in part.recipe.lets:
             was, alone = part.values.get(let.name, ""), replace(part.recipe, lets=(let,))
@@ -325,7 +325,7 @@ class _GoingOn:
     def _screen(
         self, parts: Mapping[str, Sequence[ChangeState]], differs: Sequence[str], *, most: int
     ) -> Iterator[str]:
-        """Yield how the run stands and what will be done; of lines that are alike in that only ``most``."""
+        """Yield the lines about the state of the run and the remaining work; of lines with an equal state only ``most``."""
         run, who = self._run, Actor.of(self._run.who)
         done = sum(1 for line in self._lines if line.how == DONE)
         yield (f"run {run.name} of {run.rack}, begun {_local(run.began)} by {who.user} on {who.host}: {run.statement}")
@@ -350,7 +350,7 @@ class _GoingOn:
             yield f"  differs: {said}"
 
     def _file(self, name: str, text: str) -> str:
-        """Return what is said of a recipe's file that is not as it was; empty where it is."""
+        """Return the sentence about a recipe's file that has changed; empty if it has not."""
         try:
             now = load_recipe(self._session.home, name).text
         except ExacellError:
@@ -358,7 +358,7 @@ class _GoingOn:
         return "" if masked(now) == text else f"the recipe {name} has changed since"
 
     def _since(self) -> Iterator[str]:
-        """Yield a line for each other change that reached what the run has reached, since it began."""
+        """Yield a line for each other change since the run began that reached the same targets."""
         journal, rack, key = self._services.journal, self._run.rack, self._run.key
         own = journal.of_run(rack, key)
         if not own:
@@ -374,10 +374,10 @@ class _GoingOn:
             yield f"change {change} ({others[change].statement}) was made since, on the objects that this run changes"
 
     def _agree(self, parts: Mapping[str, Sequence[ChangeState]], differs: Sequence[str]) -> None:
-        """Return when somebody said yes, or -y did and nothing differs.
+        """Raise RefusedError unless somebody says yes, or -y was given and nothing differs.
 
         Raises:
-            RefusedError: nobody did.
+            RefusedError: nobody agreed.
         """
         if not any(line.how in (_TO_DO, _UNDER_WAY) for line in self._lines):
             return
@@ -407,7 +407,7 @@ class _GoingOn:
             )
 
     def _again(self, state: ChangeState) -> bool:
-        """Return whether what exacell can't read may be carried out again.
+        """Return whether unreadable work may be carried out again.
 
         Raises:
             RefusedError: nobody can be asked, and it was not accepted.
@@ -425,10 +425,10 @@ class _GoingOn:
         return answer
 
     def _claim(self) -> None:
-        """Make the run this process's.
+        """Make this process the owner of the run.
 
         Raises:
-            RefusedError: somebody else has the rack, or goes on with the run.
+            RefusedError: somebody else has the rack, or continues the run.
         """
         store = self._services.store()
         with lock_of(self._session.need_rack(), self._session.home.state_dir).held():
@@ -458,7 +458,7 @@ class _GoingOn:
                 result = replace(result, notes=[*result.notes, *leave(self._session, self._services, row).notes])
         if self._track.run.state == STOPPED:
             return result
-        # Only what is final was to be done, and what failed before that is known.
+        # Only the final lines were to be done; earlier failures are known.
         known = tuple(state.said for state in self._track.lines.values() if state.state == FAILED)
         over = [f"run {self._run.name} is not continued"] if self._abandon else []
         problems = [said for said in result.problems if not said.endswith(known)]
@@ -466,7 +466,7 @@ class _GoingOn:
 
 
 _MOST = 8
-"""So many lines of each kind fit on a screen with all else."""
+"""Number of lines of each kind that fit on a screen with everything else."""
 
 _GIVEN_UP = "given up by resume --abandon"
 
@@ -476,7 +476,7 @@ def _outline(line: _Line) -> str:
 
 
 def _untold(line: _Line) -> str:
-    """Return what becomes of a line that was under way and made no change."""
+    """Return the text about a line that was under way and made no change."""
     rest = rest_of_wait(line.ready.line, line.state)
     if rest is not None:
         return f"{format_duration(rest)} of it are left" if rest else "its time is over"
@@ -486,7 +486,7 @@ def _untold(line: _Line) -> str:
 
 
 def _sized(text: str) -> str:
-    """Return what was read, with its unit where it is bytes."""
+    """Return a value that was read, with a unit if it is bytes."""
     size = int(text) if text.isdecimal() else 0
     return f"{text} ({shown_beside(size, 'G')})" if size >= 1 << 20 else text
 
@@ -496,10 +496,10 @@ def _local(at: str) -> str:
 
 
 def _object(statement: str) -> str:
-    """Return what a statement is about: ``flashcache`` of ``list flashcache``."""
+    """Return the object of a statement: ``flashcache`` for ``list flashcache``."""
     return "".join(statement.lower().split()[1:2])
 
 
 def _objects(row: Planned) -> set[str]:
-    """Return what a change was about: its statement's object, and what its steps were to prove."""
+    """Return the objects of a change: its statement's object, and those that its steps were to prove."""
     return {_object(row.statement), *(check.object.lower() for step in row.wanted for check in step.proves)}

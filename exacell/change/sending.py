@@ -1,4 +1,4 @@
-"""What is shown of files on their way to several targets, once that takes longer than a second."""
+"""Show files on their way to several targets, if that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from exacell.core.units import human_size
 from exacell.output.console import Console
 
 _QUICK, _OFTEN = 1.0, 0.5
-"""Seconds in which nothing is shown, and between two looks at one target."""
+"""Seconds before anything is shown, and between two updates for one target."""
 _UNTOLD = "copied by scp without a percentage, because there is no SFTP"
 
 
 def size_of(sources: Sequence[Path]) -> int:
-    """Return the bytes of files and of all files in directories; what can't be looked at counts nothing."""
+    """Return the bytes of files and of all files in directories; unreadable files count as 0."""
     files = [file for source in sources for file in (source.rglob("*") if source.is_dir() else (source,))]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 class Sending:
-    """Shows how much of some files each target has, once that takes longer than a second; told from any thread.
+    """Shows how much of some files each target has, if that takes longer than a second; may be called from any thread.
 
     Args:
         total: bytes that each target gets.
@@ -40,7 +40,7 @@ class Sending:
         self._lock = threading.Lock()
 
     def sent(self, target: str, count: int) -> None:
-        """Take that a target has got so many bytes more."""
+        """Add ``count`` more bytes for a target."""
         now = monotonic()
         with self._lock:
             self._sent[target] += count
@@ -57,20 +57,20 @@ class Sending:
             self._board.set(target, much, done / self._total, (self._total - done) / pace)
 
     def tells_nothing(self, target: str) -> None:
-        """Take that a target has no SFTP: scp copies to it."""
+        """Note that a target has no SFTP, so that scp copies to it and no progress is known."""
         with self._lock:
             self._untold.append(target)
             if self._board is not None:
                 self._board.set(target, _UNTOLD)
 
     def apart(self, left: Sequence[str]) -> str:
-        """Return what there is to say of those of ``left`` of which no percent is known; empty where there are none."""
+        """Return a phrase about targets of ``left`` whose progress is not known; empty if there are none."""
         with self._lock:
             there = [target for target in left if target in self._untold]
         return f"; {fold(there)}: {_UNTOLD}" if there else ""
 
     def ended(self, target: str, state: str) -> None:
-        """Take how it ended on a target."""
+        """Show the final state of a target."""
         with self._lock:
             if self._board is not None:
                 self._board.set(target, state, 1.0)

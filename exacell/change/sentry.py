@@ -1,4 +1,4 @@
-"""Start the guardian of a change, the process that takes it back when nobody confirms it in time, and tell it its errand."""
+"""Start the guardian of a change, which takes the change back if nobody confirms it in time, and give it its errand."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from exacell.journal.record import Journal
 from exacell.session.given import Services, Session
 
 BEGIN = 30.0
-"""Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
+"""Seconds within which a guardian must begin to wait; a loaded host starts programs slowly."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Errand:
-    """What a guardian is told.
+    """The data that a guardian gets.
 
     Attributes:
-        options: of exacell.session.request.Options, those that say how to reach the rack; paths absolute.
-        settings: of exacell.core.config.Settings, as they were in the shell.
+        options: the fields of exacell.session.request.Options that say how to reach the rack; paths are absolute.
+        settings: the fields of exacell.core.config.Settings, as they were in the shell.
     """
 
     rack: str
@@ -42,7 +42,7 @@ class Errand:
 
 
 def errand_of(session: Session, change: int) -> Errand:
-    """Return what a guardian of ``change`` must know to reach the session's rack as the session does."""
+    """Return the errand for a guardian of ``change``, which reaches the rack as this session does."""
     rack, options = session.need_rack(), session.options
     named = {"rack": rack.name} if rack.name in session.config.racks else {"rack": options.rack, "cells": options.cells}
     paths = {
@@ -55,22 +55,22 @@ def errand_of(session: Session, change: int) -> Errand:
 
 
 def log_of(state_dir: Path, rack: str, change: int) -> Path:
-    """Return where the guardian of a change tells what it does."""
+    """Return the path of the log in which the guardian of a change writes."""
     return state_dir / "guardians" / f"{rack}-{change}.log"
 
 
 def spawn(session: Session, services: Services, change: int) -> int:
-    """Start the guardian of a change and return its process id as soon as the journal says that it waits.
+    """Start the guardian of a change; return its process id as soon as the journal records that it waits.
 
     Raises:
-        OSError: it can't be started, ends at once or does not begin; nothing of it is left.
+        OSError: it can't be started, ends at once or does not begin; it no longer runs then.
     """
     log = log_of(session.home.state_dir, session.need_rack().name, change)
     ensure_dir(log.parent)
     package_parent = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join(entry for entry in (package_parent, session.env.get("PYTHONPATH", "")) if entry)
     with open(log, "ab") as stream:
-        # -P: a json.py in the directory it starts in is none of ours.
+        # -P: do not import a json.py from the directory in which it starts.
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(session, change).to_json()],
             stdin=subprocess.DEVNULL,
@@ -82,25 +82,25 @@ def spawn(session: Session, services: Services, change: int) -> int:
             env={**session.env, "PYTHONPATH": path},
         )
     _await(services.journal, change, process, log)
-    # It is the init process's to wait for once we are gone; until then nobody waits, and its end is read in /proc.
+    # Once we are gone, the init process waits for it; until then nobody does, and its end is read in /proc.
     process.returncode = 0
     return process.pid
 
 
 def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the journal holds the guardian's row.
+    """Wait until the journal holds the guardian's row.
 
     Raises:
-        ChildProcessError: it ended without, or did not begin in time; it does not run any more then.
+        ChildProcessError: the guardian ended without it, or did not begin in time; it does not run any more then.
     """
     deadline = time.monotonic() + BEGIN
     while True:
-        # Asked before the journal is read: while we are held, a guardian may begin, take the change back and end.
+        # Ask this before reading the journal: while we are suspended, a guardian may begin, take the change back and end.
         over = process.poll() is not None or time.monotonic() > deadline
         if any(e.kind == "guardian" and e.who.pid == str(process.pid) for e in journal.entries(change=change)):
             return
         if over:
-            # One that begins late would take back what is said to stay.
+            # A guardian that begins late would take back a change that we report as staying.
             process.kill()
             process.wait()
             raise ChildProcessError(errno.ECHILD, f"it did not start; its log is {log}")

@@ -1,8 +1,8 @@
-"""What became of a change that did not come to its end, and which changes can be taken back.
+"""Find out the outcome of a change that did not come to its end, and which changes can be taken back.
 
-A process may have died between a statement's intent and its outcome. What the statement was to prove is read back, and an
-outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here changes a cell. Changes that did something, or
-were stopped before they did, can be taken back.
+A process may have died between a statement's intent and its outcome. Then the statement's proof is read back, and an outcome
+``done``, ``not done`` or ``unknown`` is written; nothing here changes a cell. A change can be taken back if it did something,
+or was stopped before it did.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def plan_row(journal: Journal, rack: str, change: int) -> Planned:
 
 
 def root_of(journal: Journal, rack: str, change: int) -> int:
-    """Return the change that ``change`` went on with (resume, retry failed), else ``change`` itself.
+    """Return the change that ``change`` continued (resume, retry failed), else ``change`` itself.
 
     Raises:
         RefusedError: the journal has no such change of the rack.
@@ -50,36 +50,36 @@ def root_of(journal: Journal, rack: str, change: int) -> int:
 
 
 def intended_on(journal: Journal, rack: str, change: int, statement: str) -> frozenset[str]:
-    """Return the targets to which a change, or one that went on with it, has sent a statement or was about to."""
+    """Return the targets to which a change, or one that continued it, has sent a statement or was about to."""
     return frozenset(row.target for row in journal.whole_state(rack, change).intents if row.statement == statement)
 
 
 def sent_by(journal: Journal, rack: str, change: int) -> frozenset[str]:
-    """Return the statements that a change, or one that went on with it, has sent or was about to, to whatever target."""
+    """Return the statements that a change, or one that continued it, has sent to any target or was about to."""
     return frozenset(row.statement for row in journal.whole_state(rack, change).intents)
 
 
 def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[str]:
-    """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
+    """Return the targets on which a change, or one that continued it, did the step ``what`` and has not failed in it since."""
     states = journal.whole_state(rack, change).states
     return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
 
 
 def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
-    """Return the statements that take back a change and what went on with it, per target."""
+    """Return, by target, the statements that take back a change and those that continued it."""
     found: dict[str, tuple[str, ...]] = {}
     for row in journal.whole_state(rack, change).plans:
-        found |= row.inverse  # As the first one says, but where somebody changed it before a later one (changed_since).
+        found |= row.inverse  # The first one of a target, unless somebody changed the value later (changed_since).
     return found
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedSince:
-    """Values on one target that a change finds where it goes on with another one, though that neither found nor wrote them.
+    """Values on one target that changed between a change and its continuation, though neither of them wrote these values.
 
     Attributes:
-        values: what is to be changed, each with what the earlier change found.
-        all_of_it: all that the earlier change does there is to be done again, so that this one's inverse is enough.
+        values: the changes still to be made, each with the value that the earlier change found.
+        all_of_it: the continuation repeats all of the earlier change's work there, so that its own inverse is enough.
     """
 
     target: str
@@ -88,12 +88,13 @@ class ChangedSince:
 
 
 def changed_since(state: ChangeState, plan: Plan) -> Iterator[ChangedSince]:
-    """Yield what somebody has changed since a change, by target, as the plan tells that goes on with it.
+    """Yield, by target, the values that somebody has changed since a change; ``plan`` is the plan that continues it.
 
-    Where a statement failed half way, or a host's kernel may have rounded what was written, nobody can tell who it was.
+    Targets are left out if nobody can tell who changed them: a statement failed half-way there, or it is a host, whose kernel may
+    have rounded the written value.
 
     Args:
-        state: of the change, and of those that went on with it.
+        state: of the change, and of those that continued it.
     """
     known: dict[str, dict[_Attribute, list[str]]] = {}
     for step in (step for row in state.plans for step in row.wanted):
@@ -133,7 +134,7 @@ def attempts(journal: Journal, rack: str, change: int) -> list[Planned]:
 
 
 def refuse_running(journal: Journal, rack: str, change: int) -> None:
-    """Raise when a living process is carrying the change out, or one that goes on with it.
+    """Raise RefusedError if a living process is carrying out the change, or one that continues it.
 
     Raises:
         RefusedError: names the process.
@@ -151,9 +152,9 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
 
 
 def drops_to_come(state: ChangeState) -> list[str]:
-    """Return a line for each statement that drops a cache, was never answered and is not known to be done, by its cells.
+    """Return a line, with its cells, for each statement that drops a cache, was never answered and is not known to be done.
 
-    That its effect is not there does not prove that it will not come: who goes on has to know.
+    A missing effect does not prove that the DROP will not happen later: the user who continues has to know.
     """
     cells = grouped((statement, cell) for (cell, _), statement in state.to_come.items())
     return [
@@ -164,7 +165,7 @@ def drops_to_come(state: ChangeState) -> list[str]:
 
 
 LATE_LOOKS = 12
-"""So many looks a DROP without an answer is given from when it was sent: a minute on real cells."""
+"""Number of looks at a DROP without an answer, counted from when it was sent: a minute on real cells."""
 
 
 def _pause(event: threading.Event, seconds: float) -> None:
@@ -172,15 +173,17 @@ def _pause(event: threading.Event, seconds: float) -> None:
 
 
 def settle(session: Session, services: Services, change: int, *, wait: bool = True) -> dict[str, int]:
-    """Find out what became of the statements of a change whose end nobody recorded, journal it, and return how many
-    were found ``done``, ``not done`` and ``unknown``.
+    """Find out the outcomes of a change's statements whose end nobody recorded, and journal them.
+
+    Returns:
+        how many were found ``done``, ``not done`` and ``unknown``.
 
     Args:
-        wait: what drops a cache and was sent just now is looked for a while longer: it may be on its way still. An
-            interruption ends that.
+        wait: look longer at a statement that was sent just now and drops a cache: it may still happen. An interruption ends
+            this wait.
 
     Raises:
-        JournalError: it can't be recorded.
+        JournalError: the outcomes can't be recorded.
     """
     rack = session.need_rack().name
     counts: dict[str, int] = {}
@@ -196,14 +199,14 @@ def settle(session: Session, services: Services, change: int, *, wait: bool = Tr
         ]
         if wait:
             _look_longer(session, services, dropping, states)
-        else:  # Whoever waits shall find it open.
+        else:  # A later process that waits must find the statement open.
             early = {(s.target, s.what) for s, _ in dropping if states[(s.target, s.what)][0] == "not done"}
             wanted = [(s, mending) for s, mending in wanted if (s.target, s.what) not in early]
         found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
         if found:
             services.journal.append(rack, number, found)
         for step, _ in wanted:
-            if step.statement:  # Of others it is only known that they were not waited for.
+            if step.statement:  # Of other targets we only know that they were not waited for.
                 ended = states[(step.target, step.what)][0]
                 counts[ended] = counts.get(ended, 0) + 1
     return counts
@@ -215,7 +218,7 @@ def _look_longer(
     sent: Sequence[tuple[Step, Intent]],
     states: dict[tuple[str, str], tuple[str, str]],
 ) -> None:
-    """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
+    """Look again at statements that were sent recently and are not done yet; update ``states``."""
     poll = session.need_rack().poll
     now = datetime.now(UTC)
     left = {}
@@ -236,7 +239,7 @@ def _look_longer(
 
 
 def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
+    """Return (target, what) → (state, reason), from each step's proof; after an interruption silent cells are not waited for."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
     prober = Prober(services.fleet, sql_targets(session, services, clusters))
     states: dict[tuple[str, str], tuple[str, str]] = {}
@@ -280,8 +283,9 @@ def _outcome(step: Step, state: str, reason: str, *, mending: bool) -> Row:
 
 
 def newest_to_undo(session: Session, services: Services) -> int:
-    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
-    nor undone.
+    """Return the number of the newest change that can be taken back.
+
+    It did something, or was stopped before it did, and is neither an undo nor undone.
 
     Raises:
         RefusedError: there is none.
@@ -293,7 +297,7 @@ def newest_to_undo(session: Session, services: Services) -> int:
 
 
 def run_to_undo(session: Session, services: Services, number: int) -> Run | None:
-    """Return the ended run of a recipe that a change is part of, where something of that run can be taken back; else None."""
+    """Return the ended recipe run to which a change belongs, if any part of that run can be taken back; else None."""
     rack = session.need_rack().name
     key = next((plan.run for plan in services.journal.whole_state(rack, number).plans), "")
     for run in ended_runs(services.store(), rack) if key else ():
@@ -314,9 +318,9 @@ def older_to_undo(session: Session, services: Services, number: int) -> str:
 
 
 def _to_undo(session: Session, services: Services) -> Iterator[tuple[int, Planned]]:
-    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
+    """Yield (number, plan row) of the changes that did something and are neither an undo nor undone, newest first.
 
-    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
+    The newest change also counts if it was stopped before anything was sent: taking it back ends it.
     """
     rack = session.need_rack().name
     changes = by_change(services.journal.entries(rack=rack))
@@ -329,6 +333,6 @@ def _to_undo(session: Session, services: Services) -> Iterator[tuple[int, Planne
             continue
         if plan.root in changes and changes[plan.root].undone:
             continue
-        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
+        # Undo ends a change that never ended, or the newest one if it was stopped, even if nothing was sent.
         if state.end is None or number == stopped_last or plan.root in touched:
             yield plan.root, plan

@@ -1,4 +1,4 @@
-"""CellCLI's own statements that change cells, as somebody typed them: planned and guarded."""
+"""Plan and guard CellCLI's own changing statements, as somebody typed them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from exacell.session.vault import hide
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:
-    """Return the guarded plan of a typed statement of CellCLI's that changes cells, and what was read for it.
+    """Return the guarded plan of a typed CellCLI statement that changes cells, and the facts that were read for it.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -57,7 +57,7 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
     _refuse_slip(request, statement, line.text, told)
     done = _unchanged(session, services, statement, facts, told)
     if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
-        # The guard gives each cell the names of its own disks.
+        # The guard fills in the names of each cell's own disks.
         names = (for_cell(name, cell) for cell in facts for name in statement.names)
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
@@ -81,7 +81,7 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
 
 
 def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
-    """Return a statement and its line with words in place of passwords and keys, which nothing but sending sees again."""
+    """Return a statement and its line with placeholders for passwords and keys; only sending sees the secrets again."""
     text = render(statement)
     hidden = hide(text)
     if hidden == text:
@@ -92,7 +92,7 @@ def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Gr
 
 
 def _refuse_own_name(statement: Change | Grant, text: str) -> None:
-    """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
+    """Raise RefusedError if ``{cell}`` appears in a change outside the names of disks."""
     if not takes_own_name(statement):
         raise RefusedError(
             f"{text}: {OWN_NAME} (a cell's own name) is allowed only in LIST, and in names of cell disks and "
@@ -102,20 +102,20 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
 
 
 def _refuse_slip(request: Request, statement: Change | Grant, text: str, told: _Told) -> None:
-    """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
+    """Raise RefusedError if a threshold, role or user to drop does not exist, but one with a similar name does."""
     if isinstance(statement, Change) and statement.verb == "DROP" and not request.replaying:
         known = {str(row.get("name")) for rows in told.values() for row in rows}
         refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
 
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:
-    """Return the statement with the names that it has on one cell."""
+    """Return the statement with the object names that it has on one cell."""
     return own_of(statement, cell) if isinstance(statement, Change) and statement.names else statement
 
 
 _Told = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Cell → the rows of the LIST that tells whether a statement changes anything; cells that did not answer are left out, and
-those of which nobody else can tell which disks ALL means."""
+"""Cell → the rows of the LIST that shows whether a statement changes anything. Left out are cells that did not answer, and
+cells on which only CellCLI itself knows which disks ALL means."""
 
 
 def _told(services: Services, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
@@ -132,7 +132,7 @@ def _told(services: Services, statement: Change | Grant, facts: Mapping[str, Cel
 def _unchanged(
     session: Session, services: Services, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told
 ) -> dict[str, str]:
-    """Return the cells on which the statement would change nothing, and why."""
+    """Return cell → reason for the cells on which the statement would change nothing."""
     holds = "it already has these values"
     done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
     done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
@@ -162,7 +162,7 @@ def _unchanged(
 
 
 def _caches_again(session: Session, services: Services, statement: Change, cells: Iterable[str]) -> None:
-    """Let the journal know that these caches need no mending any more."""
+    """Journal that these caches need no repair any more."""
     problem = observe_caching(
         services.journal, session.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower()
     )
@@ -171,7 +171,7 @@ def _caches_again(session: Session, services: Services, statement: Change, cells
 
 
 def _run_again(session: Session, services: Services, named: Sequence[str], cells: Iterable[str]) -> None:
-    """Let the journal know that these services were seen running, which a change may have stopped."""
+    """Journal that these services, which a change may have stopped, were seen running."""
     problem = observe_services(services.journal, session.need_rack().name, dict.fromkeys(cells, named))
     for line in unnoted(session, services, problem):
         services.console.say(line)

@@ -1,7 +1,7 @@
-"""Take journalled changes back: the inverse statements of each plan, newest change first.
+"""Take journalled changes back: run the inverse statements of each plan, newest change first.
 
-An inverse is a statement like any other: it is planned from what is there now, guarded, shown, confirmed and journalled.
-Before that, what the change left behind must still be there; if somebody changed it since, undo refuses.
+An inverse is a statement like any other: it is planned from the present state, guarded, shown, confirmed and journalled.
+Before that, the state that the change left must still be there; if somebody changed it since, undo refuses.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ from exacell.session.given import Request, Services, Session
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What a change really did.
+    """The real effects of a change.
 
     Attributes:
-        steps: per target the steps that were done, in order.
-        touched: the targets on which something was left behind, or may have been: done, refused by the target half way,
+        steps: by target, the steps that were done, in order.
+        touched: the targets on which something was left behind, or may have been: done, refused by the target half-way,
             or sent without an answer.
-        sure: the targets whose last step that was sent was done and not mended, so that what it proved must still hold.
-            Of an ASM cluster's nodes only the one that was spoken to last: ASM has one state, and earlier proofs are past.
-        inverse: per target the statements that take the change back.
-        rolling: the flags with which it rolled, so that it is taken back in the same manner.
-        hosts: the targets that are hosts beside the cells.
-        within: the changes that this one ended by putting back what they had changed.
+        sure: the targets whose last sent step was done and not mended, so that its proof must still hold. Of an ASM
+            cluster's nodes only the one that was used last: ASM has one state, so that earlier proofs no longer count.
+        inverse: by target, the statements that take the change back.
+        rolling: the flags of its rolling, so that it is taken back in the same way.
+        hosts: the targets that are hosts other than cells.
+        within: the changes whose effects this one set back, and so ended.
     """
 
     change: int
@@ -70,10 +70,10 @@ class Done:
 
 
 def read_change(entries: Sequence[Entry]) -> Done:
-    """Return what the rows of one change say was done, with those of the changes that finished it behind them.
+    """Return the real effects of one change from its rows, which include those of the changes that finished it.
 
     Raises:
-        RefusedError: they hold no plan.
+        RefusedError: the rows contain no plan.
     """
     states = by_change(entries).values()
     first = next((state.plan for state in states if state.plan is not None), None)
@@ -115,7 +115,7 @@ def read_change(entries: Sequence[Entry]) -> Done:
 
 
 _SENT = ("done", "failed", "unknown", OPEN, "not done")
-"""States of a step whose statement left, or may have left."""
+"""States of a step whose statement was sent, or may have been."""
 
 
 def undo(
@@ -130,11 +130,12 @@ def undo(
     """Take back the changes with these numbers, newest first, and return the outcomes.
 
     Args:
-        whole: they are all that a run or a session made: one that left nothing behind, such as a flush, is named and passed over.
+        whole: these are all changes of a run or a session: one that left nothing behind, such as a flush, is named and
+            skipped.
 
     Raises:
-        RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
-            was sent for that one.
+        RefusedError: the session is read-only; or a change can't be taken back, or the state that it left has changed;
+            nothing was sent for that one.
     """
     dry = bool(flags.get("dry-run") or session.options.dry_run)
     if not dry:
@@ -173,11 +174,11 @@ def undo(
 
 
 def _put_back(found: Sequence[Done]) -> Done | None:
-    """Return, for changes that together left nothing behind, the newest of them with the last step of each target on which no
-    other change came later; None where there are no such changes.
+    """Find changes that cancel each other; return the newest of them, with only those last steps that no other change followed.
 
-    A step is put back by the next one on its target that is not put back itself, where that one sent its inverse, or swapped
-    each value that it changed. Changes belong together where steps of them are such a pair, and none of them may have done more.
+    A later step cancels an earlier one on the same target if its statement is the inverse, or if it swaps back each value that
+    the earlier one changed. A change counts only if all of its steps are cancelled or cancel others, and the same holds for every
+    change that it is paired with. Return None if no changes cancel each other.
 
     Args:
         found: newest first.
@@ -200,14 +201,14 @@ def _put_back(found: Sequence[Done]) -> Done | None:
     if not gone:
         return None
     newest = {target: done for done in reversed(found) for target in done.steps}
-    # What a later change of the same run made of the other targets is proven when that one is undone.
+    # The effects of a later change of the same run on other targets are proven when that change is undone.
     last = {target: done.steps[target][-1:] for target, done in newest.items() if done in gone}
     within = frozenset(done.change for done in gone)
     return replace(gone[0], steps=last, sure=frozenset(last), within=within, inverse={})
 
 
 def _puts_back(step: Step, before: Step) -> bool:
-    """Whether a step makes undone what the one before it did, as the journal has both."""
+    """Return whether a step undoes the step before it, as the journal records both."""
     if before.undo is Undo.STATEMENT:
         return step.statement == before.inverse
     swapped = tuple(replace(change, before=change.after, after=change.before) for change in before.changes)
@@ -217,10 +218,10 @@ def _puts_back(step: Step, before: Step) -> bool:
 def _settled(
     session: Session, services: Services, changes: Sequence[int], *, wait: bool, whole: bool = False
 ) -> Iterator[Done]:
-    """Return what these changes really did, newest first, once it is known of each of their steps.
+    """Yield the real effects of these changes, newest first, after settling the outcome of each step.
 
     Args:
-        whole: they are all of a run: those without a plan are named and passed over, also where there is only one.
+        whole: these are all changes of a run: those without a plan are named and skipped, even if there is only one.
 
     Raises:
         RefusedError: one still runs or is undone already, or the only one has no plan.
@@ -231,7 +232,7 @@ def _settled(
         refuse_running(services.journal, rack, number)
         state = services.journal.whole_state(rack, number)
         if len(roots) > 1 and (state.undone or any(plan.undoes for plan in state.plans)):
-            continue  # Of all that a run or a session made: what is taken back already, and what took it back.
+            continue  # Among all changes of a run or a session: one that is undone already, or that is an undo.
         if state.undone:
             asked = f"change {number} of rack {rack} is"
             if number not in changes:
@@ -242,7 +243,7 @@ def _settled(
             settle(session, services, attempt.change, wait=wait)
         settle(session, services, number, wait=wait)
         if (whole or len(roots) > 1) and all(plan.plan is None for plan in state.plans):
-            # What exacell does not read has no way back; what stands beside it in a run has one of its own.
+            # Unreadable work can't be undone; the other changes of the run can.
             statement = next((plan.statement for plan in state.plans), "")
             services.console.say(f"change {number} ({statement}) is not taken back: exacell can't read its text")
             continue
@@ -257,11 +258,11 @@ def _take_back(
     flags: Mapping[str, Value],
     results: list[Result],
 ) -> bool:
-    """Take one change back, add what becomes of it to ``results``, and return whether the next one may begin.
+    """Take one change back, add the result to ``results``, and return whether the next one may begin.
 
     Raises:
-        MovedError: what the change left has been changed since; nothing was sent.
-        RefusedError: whether it has can't be read; nothing was sent.
+        MovedError: the state that the change left has been changed since; nothing was sent.
+        RefusedError: that state can't be read; nothing was sent.
     """
     statements = [*_caching_again(session, services, done), *_statements(session, done)]
     if not statements:
@@ -271,7 +272,7 @@ def _take_back(
         _note_undone(session, services, done, flags)
         return True
     _refuse_moved(session, services, done, request.foreseen)
-    origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
+    origin = f"undo {done.change}"  # Also for statements that have to run first: if one is interrupted, the undo is.
     held_up = start_and_mount(session, services, request, done.change, flags, origin) or activate_again(
         session, services, request, done.change, flags, origin
     )
@@ -286,7 +287,7 @@ def _take_back(
             f"{fold(targets)}: {reason}"
         )
     again = {} if flags.get("no-rolling") else done.rolling
-    # Carrying a statement out forgets an interruption that came before it.
+    # A statement that begins clears an earlier interruption.
     while statements and not session.interrupted.is_set():
         statement = statements.pop(0)
         services.console.say(f"undo change {done.change} ({done.statement}): {statement}")
@@ -315,7 +316,7 @@ def _take_back(
 
 
 def _lost(done: Done) -> dict[str, list[str]]:
-    """Return why something of what was done can't be taken back, each reason with its targets."""
+    """Return reason → targets for done work that can't be taken back."""
     return grouped(
         (reason, target)
         for target, steps in done.steps.items()
@@ -331,7 +332,7 @@ def _note_undone(session: Session, services: Services, done: Done, flags: Mappin
     rows = [Row(kind="undone", body=actor())]
     if not _has_ended(session, services, done.change):
         body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"undone": len(done.touched)}}
-        # In front: what stands last says where the change stands, and an end by interruption could be resumed.
+        # Add this first: the last row decides the state of the change, and an end by interruption could be resumed.
         rows.insert(0, Row(kind="end", body=body))
     services.journal.append(rack, done.change, rows)
     later = dict.fromkeys(
@@ -340,7 +341,7 @@ def _note_undone(session: Session, services: Services, done: Done, flags: Mappin
     later |= {attempt.change: "finished by a later undo" for attempt in attempts(services.journal, rack, done.change)}
     for number, why in later.items():
         if not _has_ended(session, services, number):
-            # Not by interruption: resume would offer it again.
+            # Do not record an interruption: resume would offer the change again.
             body = {"exitCode": int(ExitCode.DONE), "done": {why: 1}}
             services.journal.append(rack, number, [Row(kind="end", body=body)])
     note_reverted(services.journal, rack, done.change)
@@ -351,26 +352,26 @@ def _has_ended(session: Session, services: Services, change: int) -> bool:
 
 
 def _left_nothing(done: Done) -> bool:
-    """Whether all that a change did has nothing to take back: it measured, or emptied caches that are there as before."""
+    """Return whether nothing that a change did has to be taken back: it measured, or emptied caches that exist as before."""
     left = [[step for step in steps if step.undo is not Undo.NOTHING] for steps in done.steps.values()]
     return bool(left) and not done.inverse and all(not steps or _only_emptied(steps) for steps in left)
 
 
 def _only_emptied(steps: Sequence[Step]) -> bool:
-    """Whether steps on one cell took a cache away and made it anew: what it held is gone, and nothing else."""
+    """Return whether steps on one cell only dropped a cache and created it again, so that only its content is lost."""
     return steps[0].caching_off and steps[-1].caching_on and all(step.undo is Undo.IMPOSSIBLE for step in steps)
 
 
 def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
-    """Refuse when a cell that the change left something on, or the change as a whole, has no inverse.
+    """Raise RefusedError if a cell on which the change left something, or the change as a whole, has no inverse.
 
     Args:
-        way: tells what could be taken back instead.
+        way: returns the statement that takes back another change instead.
     """
     if not done.steps:
         return
     left = {target: [s for s in steps if s.undo is not Undo.NOTHING] for target, steps in done.steps.items()}
-    # A disk group's inverse is one statement for all nodes.
+    # The inverse for a disk group is one statement for all nodes.
     bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.asm for s in steps)]
     if done.inverse and not bare:
         return
@@ -387,12 +388,12 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
 
 
 def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Foreseen | None = None) -> None:
-    """Refuse when what the last step of each target proved does not hold any more.
+    """Raise MovedError if a proof of the last step of a target does not hold any more.
 
-    Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
+    If an earlier undo of the change began and did not end, the difference came from that undo, and nothing is refused.
 
     Args:
-        foreseen: in a preview what newer changes, taken back before this one, will have left: what they move is not judged.
+        foreseen: in a preview, the state after newer changes are taken back first; objects that they change are not judged.
     """
     rack = session.need_rack()
     tried = attempts(services.journal, rack.name, done.change)
@@ -405,7 +406,7 @@ def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Fo
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
     failures = prober.cells(cells)
     failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}
-    # What has moved counts before what can't be read: it ends a guardian's attempts.
+    # A changed value counts more than an unreadable one: it ends a guardian's attempts.
     for target, failed in sorted(failures.items(), key=lambda item: NO_ANSWER in item[1]):
         if not failed:
             continue
@@ -422,10 +423,10 @@ def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Fo
 
 
 def _left(step: Step) -> tuple[Check, ...]:
-    """Return what holds as long as nobody has changed what a step left.
+    """Return the checks that hold as long as nobody has changed what a step left.
 
-    Of disks that it took offline ASM tells nothing any more where their disk group was dismounted since, as it is when another
-    cell fails meanwhile: they are where they were.
+    ASM shows nothing about disks that were taken offline if their disk group was dismounted since, for example because another
+    cell failed meanwhile: these disks are where they were.
     """
     if not step.offline:
         return step.proves
@@ -440,7 +441,7 @@ def _left(step: Step) -> tuple[Check, ...]:
 
 
 def _caching_again(session: Session, services: Services, done: Done) -> list[str]:
-    """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
+    """Return the statements that end flushes which the change began; a cache that was not dropped need not be created again."""
     rack = session.need_rack().name
     own = {entry.change for entry in services.journal.chain(rack, done.change)}
     left = [
@@ -451,9 +452,9 @@ def _caching_again(session: Session, services: Services, done: Done) -> list[str
 
 
 def _statements(session: Session, done: Done) -> Iterator[str]:
-    """Return the inverse statements in order, with ON for the cells on which the change was done.
+    """Yield the inverse statements in order, with ON for the cells on which the change was done.
 
-    Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
+    Statements that differ only in the cell's own name become one, so that nobody is asked once per cell.
     """
     cells = (*session.need_rack().cells, *done.hosts)
     back = {target: statements for target, statements in done.inverse.items() if target in done.touched}
@@ -463,19 +464,19 @@ def _statements(session: Session, done: Done) -> Iterator[str]:
     )
     for statements, targets in groups.items():
         on = [target for target in targets if target in cells]
-        if len(on) == 1:  # Its name in full is easier read.
+        if len(on) == 1:  # The full name is easier to read.
             statements = tuple(for_cell(statement, on[0]) for statement in statements)
         yield from [f"on {fold(on)} {statement}" if on else statement for statement in statements]
 
 
 def _for_all(statement: str, cell: str) -> str:
-    """Return a statement with ``{cell}`` in the names of its disks, as it is where the cell would not get the very same."""
+    """Return a statement with ``{cell}`` in its disk names; unchanged if the cell would not get exactly the same statement."""
     neutral = neutral_text(statement, cell)
     if neutral == statement or for_cell(neutral, cell) != statement:
         return statement
     try:
         line = parse_line(neutral)
     except StatementError:
-        return statement  # What speaks of one cell by its name, as online cell does.
+        return statement  # Statements that name one cell, such as online cell.
     change = line.cellcli if line is not None else None
     return neutral if isinstance(change, Change) and takes_own_name(change) else statement

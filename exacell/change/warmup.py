@@ -1,22 +1,22 @@
-"""The warm-up of a run: its workload again and again, until the hit rate of the flash cache stays. Pure."""
+"""Warm up a run: repeat its workload until the hit rate of the flash cache is steady. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 STAYS = 0.01
-"""Of the reads: the hit rate stays where two passes differ by less."""
+"""Share of the reads: the hit rate is steady if two passes differ by less."""
 
 
 def warm_up(once: Callable[[int], tuple[int, int]], *, most: int) -> str:
-    """Carry passes out until the share of reads that the flash cache serves differs by less than one point from the pass before.
+    """Repeat passes until the share of reads that the flash cache serves differs by less than one point from the pass before.
 
     Args:
-        once: carries out the pass of that number, from 1, and returns how many reads the cache served, and how many there were.
-        most: passes at most.
+        once: carries out the pass with the given number, from 1; returns the reads that the cache served, and all reads.
+        most: the largest number of passes.
 
     Returns:
-        what has to be noticed: that there were no reads, or that the share still moved at the end; empty for nothing.
+        a remark: that there were no reads, or that the share still changed at the end; empty for none.
     """
     before = share = None
     for number in range(1, most + 1):

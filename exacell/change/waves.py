@@ -1,4 +1,4 @@
-"""The waves of a recipe's rolling: which cells or hosts go in which, settled before the plan, and the gate before each."""
+"""Form the waves of a recipe's rolling: the cells or hosts of each wave, fixed before the plan, and the gate before each."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Wave:
     """One wave of a rolling.
 
     Attributes:
-        line: of the recipe, on which the rolling begins.
+        line: the line of the recipe on which the rolling begins.
         number: from 1.
-        all: the cells, or hosts, of each wave.
+        all: the cells, or hosts, of every wave.
     """
 
     line: int
@@ -51,27 +51,27 @@ class Wave:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Those of this wave."""
+        """Return the cells or hosts of this wave."""
         return self.all[self.number - 1]
 
     @property
     def before(self) -> tuple[str, ...]:
-        """Those of the waves before it."""
+        """Return the cells or hosts of the waves before it."""
         return tuple(name for wave in self.all[: self.number - 1] for name in wave)
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """Those of the waves behind it."""
+        """Return the cells or hosts of the waves after it."""
         return tuple(name for wave in self.all[self.number :] for name in wave)
 
 
 class Targets:
-    """The cells and hosts that the lines of one recipe are for, as far as waves depend on them.
+    """The cells and hosts for which the lines of one recipe run, as far as waves depend on them.
 
     Args:
-        on: of the line that runs the recipe; empty for none.
-        rolled: that line is one of a rolling.
-        kept: what was settled when the run began; nothing is asked then. None for a run that begins.
+        on: the ON of the line that runs the recipe; empty for none.
+        rolled: that line belongs to a rolling.
+        kept: the sets that were fixed when the run began; nothing is asked then. None for a run that begins.
     """
 
     def __init__(
@@ -88,8 +88,7 @@ class Targets:
         self._on, self._rolled = on, rolled
         self._begins = kept is None
         self.settled = dict(kept or {})
-        """Line of the recipe → the set that it is for each time that it is written out, that of each wave where a rolling begins
-        there."""
+        """Line of the recipe → its cells or hosts each time it is written out; those of each wave if a rolling begins there."""
         self._seen: Counter[str] = Counter()
         self._waves: dict[int, tuple[tuple[str, ...], ...]] = {}
 
@@ -101,7 +100,7 @@ class Targets:
             on: the cells that its ON names; empty for none.
 
         Raises:
-            RecipeError: it is run by a line of another rolling.
+            RecipeError: a line of another rolling runs this recipe.
             CellSetError: there is no cell, or one is not in the rack.
         """
         if self._rolled:
@@ -116,11 +115,11 @@ class Targets:
     def _set(self, on: str) -> CellSet:
         session = self._session
         named = cells_of(session, self._services, on, strict=True)
-        with session.selection.on(named):  # Which refuses what is no cell, and cells beside hosts.
+        with session.selection.on(named):  # This refuses unknown names, and cells mixed with hosts.
             return session.selection.hosts or session.selection.now
 
     def _made(self, chosen: CellSet, most: int) -> tuple[tuple[str, ...], ...]:
-        """Return the waves, in the order of a change that rolls: cells that hold gates closed go first."""
+        """Return the waves in the order of a rolled change: cells that hold gates closed go first."""
         if self._are_hosts(chosen):
             return in_turns(tuple(chosen), most)
         answers = self._services.query(*GATE_FACTS, timeout=self._request.read_timeout, cells=tuple(chosen))
@@ -132,22 +131,22 @@ class Targets:
         return bool(len(chosen & CellSet(self._session.need_rack().host_names)))
 
     def in_use(self) -> AbstractContextManager[None]:
-        """Return a block in which the cells that the recipe is run for are those in use."""
+        """Return a context in which the cells that the recipe runs for are selected."""
         named = self._set(self._on) if self._on else CellSet()
         return self._session.selection.on("" if self._are_hosts(named) else str(named))
 
     def wave(self, source: RecipeLine, values: Mapping[str, Value]) -> Wave | None:
-        """Return the wave that a line is written out for; None where it is in no rolling."""
+        """Return the wave for which a line is written out; None if it belongs to no rolling."""
         if source.turns is None:
             return None
         number = int(str(values[WAVE.name]))
         return Wave(line=source.turns.number, number=number, all=self._waves[source.turns.number])
 
     def line(self, source: RecipeLine, line: Line, wave: Wave | None) -> Line | None:
-        """Return a line with the cells or hosts that it is for; None where these are none of its wave.
+        """Return a line with its cells or hosts; None if none of them is in its wave.
 
         Raises:
-            RecipeError: it changes cells, and its wave is of hosts.
+            RecipeError: it changes cells, and its wave has hosts.
             CellSetError: a cell is not in the rack.
         """
         within = CellSet(wave.targets) if wave is not None else self._set(self._on) if self._rolled else None
@@ -190,24 +189,24 @@ OF_WAVES = frozenset({"not-after", "pause", "timeout"})
 """Flags of ``run`` that hold for the waves of its rolling."""
 
 KEPT_OF_WAVES = OF_WAVES - {"not-after"}
-"""Those that hold when it is gone on with, too: another night has another last moment."""
+"""Those that also hold when the run is resumed; ``not-after`` does not, because it belongs to one night."""
 
 _OF_CHANGES = ("rolling", "no-rolling", "canary", "on-error")
-"""Flags of a change that a run has not."""
+"""Flags of a change that a run does not have."""
 
 
 TOGETHER = Asked()
-"""What is asked of waves where nothing was said."""
+"""The settings of waves if none were given."""
 
 
 def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool) -> Asked:
-    """Return what the flags of a run say of its waves.
+    """Return what the flags of a run say about its waves.
 
     Args:
-        rolls: it has some.
+        rolls: the run has waves.
 
     Raises:
-        RefusedError: a flag means nothing to this run, or a time is past; nothing was sent.
+        RefusedError: a flag has no meaning for this run, or a time is past; nothing was sent.
     """
     wrong = next((name for name in _OF_CHANGES if flags.get(name)), "")
     if wrong:
@@ -225,8 +224,9 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
 
 
 def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
-    """Return what holds between the waves of a recipe that another one runs: what its line says, else what the run says; of two
-    last moments the earlier one.
+    """Return the settings for the waves of an inner recipe: those of its line, else those of the run.
+
+    Of two last moments the earlier one counts.
 
     Raises:
         RefusedError: its time is past.
@@ -243,14 +243,14 @@ def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
 
 
 def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *, unread: bool) -> None:
-    """Return when a wave may begin, as a wave of a change that rolls may.
+    """Wait until a wave may begin, under the rules for waves of a rolled change.
 
     Args:
-        turns: what was said of waves with the run.
-        unread: something goes to its cells that exacell does not read, and that may take disks offline.
+        turns: the settings of the run's waves.
+        unread: its cells get unreadable work, which may take disks offline.
 
     Raises:
-        InterruptedByUserError: Ctrl-C, the answer was no, or it is too late for it.
+        InterruptedByUserError: Ctrl-C, the answer was no, or it is too late for the wave.
         RecipeError: the gate stayed closed.
     """
     rack = session.need_rack()

@@ -80,7 +80,7 @@ def alive(who: Actor) -> bool:
 
 
 def _signalled(pid: str) -> bool:
-    """Whether there is a process of that number, hidden or not."""
+    """Return whether there is a process of that number, hidden or not."""
     try:
         os.kill(int(pid), 0)
     except PermissionError:

@@ -59,11 +59,11 @@ class Deadline:
 
     @property
     def guarded(self) -> bool:
-        """Whether a process waits for the deadline; True for one of another host, which can't be told from here."""
+        """Return whether a process waits for the deadline; True for one of another host, which can't be told from here."""
         return self.guardian is not None and alive(self.guardian)
 
     def overdue(self, now: datetime) -> bool:
-        """Whether the deadline has passed; that of a run only counts when nobody runs it any more."""
+        """Return whether the deadline has passed; that of a run only counts when nobody runs it any more."""
         return now >= self.until and not (self.runner is not None and alive(self.runner))
 
     def sentence(self, now: datetime) -> str:

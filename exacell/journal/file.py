@@ -70,7 +70,7 @@ class JournalFile:
 
     @property
     def exists(self) -> bool:
-        """Whether there is a journal, or was one: rows that were taken away as a whole leave their kept head."""
+        """Return whether there is a journal, or was one: rows that were taken away as a whole leave their kept head."""
         return self.is_there(self.path) or self.is_there(self.head_path)
 
     def is_there(self, path: Path) -> bool:
@@ -173,7 +173,7 @@ class JournalFile:
         return "exacell needs permission to read and write it"
 
     def _is_read_only(self) -> bool:
-        """Whether the file system takes no writing, whoever asks."""
+        """Return whether the file system takes no writing, whoever asks."""
         for folder in self.path.absolute().parents:
             try:
                 return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
@@ -292,7 +292,7 @@ class JournalFile:
             raise self._unreadable(error) from error
 
     def _is_being_made(self) -> bool:
-        """Whether the file holds no table yet and never did: another process is about to write the very first row."""
+        """Return whether the file holds no table yet and never did: another process is about to write the very first row."""
         if self.is_there(self.head_path):
             return False
         try:

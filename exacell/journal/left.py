@@ -128,7 +128,7 @@ def _as_before(left: dict[K, V], before: Mapping[K, V | None], key: K) -> None:
 
 
 def _is_back(row: StepRow | Observed) -> bool:
-    """Whether a row says that a cache was brought back, or seen on."""
+    """Return whether a row says that a cache was brought back, or seen on."""
     if isinstance(row, Outcome):
         return row.caching_on and row.state == "done"
     return isinstance(row, Observed) and row.caching == "on"

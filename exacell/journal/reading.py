@@ -327,7 +327,7 @@ class JournalReader(JournalFile):
         return any(self.with_origin(rack, f"{verb} {change}") for verb in ("resume", "retry"))
 
     def is_over(self, row: Planned) -> bool:
-        """Whether the change that a plan row's change belongs to was taken back behind it."""
+        """Return whether the change that a plan row's change belongs to was taken back behind it."""
         rows = self.entries(rack=row.rack, change=row.finishes or row.undoes)
         return any(entry.kind == "undone" and entry.seq > row.seq for entry in rows)
 

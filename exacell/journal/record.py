@@ -367,7 +367,7 @@ def runs(journal: Journal, row: Planned) -> bool:
 
 
 def own(row: Planned) -> bool:
-    """Whether this process made the change."""
+    """Return whether this process made the change."""
     return row.who.process == Actor.of(actor()).process
 
 

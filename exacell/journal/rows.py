@@ -265,7 +265,7 @@ class Outcome(StepRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Gated(Entry):
-    """Whether a wave was let pass.
+    """Return whether a wave was let pass.
 
     Attributes:
         cells: the wave's.

@@ -145,12 +145,12 @@ class ChangeState:
 
     @property
     def undone(self) -> bool:
-        """Whether it was taken back."""
+        """Return whether it was taken back."""
         return any(row.kind == "undone" for row in self.ends)
 
     @property
     def stopped(self) -> bool:
-        """Whether the user interrupted it, or something stopped it between two statements, and it was not taken back."""
+        """Return whether the user interrupted it, or something stopped it between two statements, and it was not taken back."""
         end = self.ends[-1] if self.ends else None
         if not isinstance(end, Ended):
             return False
@@ -242,7 +242,7 @@ class Reset:
 
     @property
     def of_all(self) -> bool:
-        """Whether every counter of the cell begins anew."""
+        """Return whether every counter of the cell begins anew."""
         return len(self.kinds) > 1
 
 

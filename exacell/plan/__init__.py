@@ -1,1 +1,1 @@
-"""Changes as values: steps, risk, inverse, and the pure logic over them."""
+"""Describe changes as values: steps, risk, inverse, and the pure logic over them."""

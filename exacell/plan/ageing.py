@@ -1,9 +1,9 @@
-"""Which statements are never sent upon an old proof: all that change something but those listed here. Pure.
+"""Decide which statements are never sent after an old proof: all changing statements except those listed here. Pure.
 
-What a statement takes away was proven free, flushed or unused when its plan was made. Such a proof *ages*: CELLSRV may
-restart, somebody may cancel the flush, a database may write. A statement that ages is looked at on the very CellCLI that
-then gets it (:mod:`exacell.transport.exchange`). The list is of the statements that lose nothing, whatever has
-happened since; what is not on it, or can't be read, ages.
+When a plan was made, the object that a statement takes away was proven free, flushed or unused. Such a proof *ages*: CELLSRV
+may restart, somebody may cancel the flush, a database may write. Right before a statement that ages, the same CellCLI that
+then gets it looks again (:mod:`exacell.transport.exchange`). The lists name the statements that lose nothing, even if
+everything has changed since; any other or unreadable statement ages.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _KEEPS = frozenset(
         "USER",
     )
 )
-"""Objects on which no data, no redundancy and no key hangs: any statement about them."""
+"""Objects without any data, redundancy or key: no statement about them ages."""
 
 _MADE = frozenset(("FLASHCACHE", "FLASHLOG", "GRIDDISK", "PMEMCACHE", "PMEMLOG", "XRMEMCACHE", "XRMEMLOG"))
-"""What CREATE without FORCE makes out of free space alone; where it is there already the cell refuses it. CREATE CELLDISK
-ages: it formats disks."""
+"""Objects that CREATE without FORCE makes from free space only; a cell refuses one that exists already. CREATE CELLDISK
+ages, because it formats disks."""
 
 _FLUSHED = frozenset(("CELLDISK", "FLASHCACHE", "GRIDDISK", "PMEMCACHE", "XRMEMCACHE"))
-"""What FLUSH and CANCEL FLUSH only write out, or let cache again."""
+"""Objects that FLUSH only writes out, and that CANCEL FLUSH only lets cache again."""
 
 _DISK_WORDS = frozenset(("comment",))
-"""Settings of cell disks and grid disks that nothing but people reads."""
+"""Settings of cell disks and grid disks that only people read."""
 
 _CELL_WORDS = frozenset(
     (
@@ -79,13 +79,13 @@ _CELL_WORDS = frozenset(
         "tracelevel",
     )
 )
-"""Settings of a cell that tell, mail, log, scrub or measure."""
+"""Settings of a cell that describe, mail, log, scrub or measure."""
 
 _CELL_ACTIONS = frozenset(("LED", "DONOTSERVICELED", "STARTUP SERVICES", "VALIDATE", "VALIDATE SYSLOGCONF"))
-"""Actions on a cell that show something, or start what does not run."""
+"""Actions on a cell that show something, or start a stopped service."""
 
 _AWAY = frozenset(("MS", "RS"))
-"""Services without which disks and caches work on; the others take them offline."""
+"""Services that disks and caches can do without; stopping the others takes these offline."""
 
 _KEEPS_IN_ASM = (
     r"SELECT\b",
@@ -96,14 +96,14 @@ _KEEPS_IN_ASM = (
     r"ALTER SYSTEM SET\b",
     r"CREATE DISKGROUP\b(?!.*\bFORCE\b)",
 )
-"""Statements for ASM that take nothing away: ASM itself refuses CREATE on disks that belong to a group, but for FORCE.
+"""Statements for ASM that take nothing away: without FORCE, ASM itself refuses CREATE on disks that belong to a group.
 Source: Oracle ASM Administrator's Guide, CREATE DISKGROUP and ALTER DISKGROUP."""
 
 
 def ages(statement: str | Statement) -> bool:
-    """Return whether a CellCLI statement may lose data when what was proven before it is not true any more.
+    """Return whether a CellCLI statement may lose data if an earlier proof is not true any more.
 
-    A text that is no one statement of CellCLI ages.
+    A text that is not a single CellCLI statement ages.
     """
     if isinstance(statement, str):
         try:
@@ -114,13 +114,13 @@ def ages(statement: str | Statement) -> bool:
 
 
 def ages_in_asm(sql: str) -> bool:
-    """Return whether a statement for ASM may take something away that was proven unused before it."""
+    """Return whether a statement for ASM may take away something that was proven unused earlier."""
     text = " ".join(sql.split()).rstrip("; ")
     return not any(re.match(pattern, text, re.IGNORECASE) for pattern in _KEEPS_IN_ASM)
 
 
 def _keeps(statement: Change) -> bool:
-    """Whether a changing statement loses nothing, whatever has happened since it was judged."""
+    """Return whether a changing statement loses nothing, even if everything has changed since it was judged."""
     verb, kind = str(statement.verb), statement.object
     if kind in _KEEPS:
         return True
@@ -152,5 +152,5 @@ def _alter_keeps(statement: Change) -> bool:
 
 
 def _only(settings: tuple[Setting, ...], names: frozenset[str]) -> bool:
-    """Whether some settings are given, and all of them are among these names."""
+    """Return whether some settings are given, and all of them are among these names."""
     return bool(settings) and all(setting.attribute.lower().rstrip("+") in names for setting in settings)

@@ -1,8 +1,8 @@
-"""Plans of a recipe's rolling that somebody agreed to: the same plan in a later wave is not asked about again. Pure.
+"""Remember agreed plans of a recipe's rolling, so that the same plan in a later wave is not asked about again. Pure.
 
-Two plans are the same when each step of the later one, with its target's own name masked, is a step of the earlier one (same
-statement, same values before and after, same way back, same risk), and when the warnings are the same. Times and notes do not
-count. A plan that loses data, or whose risk is unknown, is never the same as another one.
+Two plans are the same if each step of the later one, with its target's own name masked, is a step of the earlier one (same
+statement, same values before and after, same undo, same risk), and if the warnings are the same. Times and notes do not
+count. A plan that loses data, or has an unknown risk, is never the same as another one.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from exacell.cellcli.fold import neutral_text
 from exacell.plan.model import Plan, Risk, as_data
 
 _VARIES = frozenset({"target", "estimate", "what", "only_if", "needs", "proves", "hopes", "within", "watch", "expect"})
-"""Parts of a step that say for whom it is, how long it takes and how it is checked, and not what it does."""
+"""Fields of a step that do not describe its effect: its target, its time and its checks."""
 
 
 class Agreed:
-    """What was agreed to, by the line of the recipe whose plan it was.
+    """The plans that were agreed to, by line of the recipe.
 
     Args:
-        of: shared by the views of :meth:`at`.
-        line: the line whose plans are meant, behind those of the recipes around it.
-        later: the targets of the waves that follow, for the question.
+        of: the agreed plans, shared by the views of :meth:`at`.
+        line: the line of this view, after the lines of the outer recipes that run it.
+        later: the targets of the later waves, for the question.
     """
 
     def __init__(
@@ -34,15 +34,15 @@ class Agreed:
         self.later = later
 
     def at(self, line: int, later: str) -> Agreed:
-        """Return the view of a line, which shares what was agreed to. ``later`` is empty where no wave follows."""
+        """Return the view of a line, which shares the agreed plans. ``later`` is empty if no wave follows."""
         return Agreed(self._of, (*self._line, line), later or self.later)
 
     def covers(self, plan: Plan) -> bool:
-        """Return whether a plan that was agreed to on this line was the same as this one."""
+        """Return whether an agreed plan of this line is the same as this plan."""
         return _may_be_covered(plan) and _shape(plan) <= self._of.get(self._line, frozenset())
 
     def add(self, plan: Plan) -> None:
-        """Remember that somebody agreed to a plan of this line."""
+        """Remember that a plan of this line was agreed to."""
         if _may_be_covered(plan):
             self._of[self._line] = self._of.get(self._line, frozenset()) | _shape(plan)
 
@@ -52,7 +52,7 @@ def _may_be_covered(plan: Plan) -> bool:
 
 
 def _shape(plan: Plan) -> frozenset[str]:
-    """Return what a plan does as texts without the names of its targets."""
+    """Return the effects of a plan as texts without the names of its targets."""
     return frozenset(_parts(plan))
 
 

@@ -1,6 +1,6 @@
-"""The changes of ASM disk groups that exacell understands, read from their SQL; anything else is not read here. Pure.
+"""Read the changes of ASM disk groups that exacell understands from their SQL; other SQL is not read here. Pure.
 
-What is read is not sent: plans write their own statements from it.
+The text that is read is not sent: plans write their own statements from it.
 
 Source: Oracle SQL Language Reference, CREATE, ALTER and DROP DISKGROUP; reference asm.md sections 2 and 3.
 """
@@ -17,12 +17,12 @@ from exacell.core.values import dataclass
 from exacell.plan.asmfacts import ATTRIBUTES, TIMES
 
 CREATE_ONLY = ("au_size", "cell.sparse_dg", "sector_size")
-"""Attributes that a disk group is created with. Source: reference asm.md section 3."""
+"""Attributes that only CREATE DISKGROUP can set. Source: reference asm.md section 3."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewGroup:
-    """CREATE DISKGROUP on the disks of one search string; ``attributes`` in the order given, their names lower case.
+    """CREATE DISKGROUP on the disks of one search string; ``attributes`` in the given order, with names in lower case.
 
     ``redundancy`` is external, normal or high.
     """
@@ -35,7 +35,7 @@ class NewGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class DropGroup:
-    """DROP DISKGROUP, whatever is said of its contents."""
+    """DROP DISKGROUP, with or without INCLUDING CONTENTS."""
 
     group: str
 
@@ -50,7 +50,7 @@ class MountGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class SetPower:
-    """ALTER DISKGROUP … REBALANCE POWER; ``starts`` is False for MODIFY POWER, which begins no rebalance."""
+    """ALTER DISKGROUP … REBALANCE POWER; ``starts`` is False for MODIFY POWER, which starts no rebalance."""
 
     group: str
     power: int
@@ -59,7 +59,7 @@ class SetPower:
 
 @dataclass(frozen=True, kw_only=True)
 class SetAttribute:
-    """ALTER DISKGROUP … SET ATTRIBUTE; the name in lower case."""
+    """ALTER DISKGROUP … SET ATTRIBUTE; the attribute's name is in lower case."""
 
     group: str
     name: str
@@ -68,7 +68,7 @@ class SetAttribute:
 
 @dataclass(frozen=True, kw_only=True)
 class NewDisk:
-    """A DISK string of ADD; ``failgroup`` and ``name`` are empty where the statement leaves them out."""
+    """A DISK string of ADD; ``failgroup`` and ``name`` are empty if the statement does not give them."""
 
     search: str
     failgroup: str = ""
@@ -98,7 +98,7 @@ class DropDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class ResizeDisks:
-    """ALTER DISKGROUP … RESIZE; of all disks where none is named, to what their cells have where no size is given.
+    """ALTER DISKGROUP … RESIZE; without names all disks, without a size to the size on their cells.
 
     ``size`` in bytes.
     """
@@ -113,7 +113,7 @@ class ResizeDisks:
 
 @dataclass(frozen=True, kw_only=True)
 class SwitchDisks:
-    """ALTER DISKGROUP … ONLINE or OFFLINE; of all disks where none is named. ``drop_after`` as written: ``8h``."""
+    """ALTER DISKGROUP … ONLINE or OFFLINE; without names all disks. ``drop_after`` as written: ``8h``."""
 
     group: str
     online: bool
@@ -133,11 +133,11 @@ _VALUE = re.compile(r"[\w. +*/-]*")
 
 
 class _UnreadError(Exception):
-    """The statement is none of those that are read."""
+    """Raised if a statement is not one that is read here."""
 
 
 def read_asm_change(sql: str) -> Change | None:
-    """Return the change that a statement on one line makes, None for one that exacell does not understand."""
+    """Return the change that a one-line statement makes; None if exacell does not understand it."""
     try:
         reader = _Reader(sql)
         verb = reader.one_of("CREATE", "ALTER", "DROP")
@@ -150,7 +150,7 @@ def read_asm_change(sql: str) -> Change | None:
 
 
 class _Reader:
-    """The words of one statement: names and words in upper case, texts without their quotes."""
+    """Reads the tokens of one statement: names and words in upper case, texts without quotes."""
 
     def __init__(self, sql: str) -> None:
         self._tokens = list(_tokens(sql))
@@ -161,7 +161,7 @@ class _Reader:
         return text if found == kind else None
 
     def take(self, kind: str) -> str:
-        """Return the next token, which is of that kind."""
+        """Return the next token, which must be of this kind."""
         text = self._here(kind)
         if text is None:
             raise _UnreadError
@@ -176,7 +176,7 @@ class _Reader:
         return text
 
     def accept(self, *words: str) -> bool:
-        """Step over these words where all of them come next."""
+        """Skip these words if all of them come next; return whether they did."""
         coming = self._tokens[self._at : self._at + len(words)]
         if coming != [("word", word) for word in words]:
             return False
@@ -184,32 +184,32 @@ class _Reader:
         return True
 
     def need(self, *words: str) -> None:
-        """Step over these words, which come next."""
+        """Skip these words, which must come next."""
         if not self.accept(*words):
             raise _UnreadError
 
     def one_of(self, *words: str) -> str:
-        """Return which of the words comes next."""
+        """Return which of the words comes next; one of them must."""
         text = self.take("word")
         if text not in words:
             raise _UnreadError
         return text
 
     def comma(self) -> bool:
-        """Step over a comma where one comes next."""
+        """Skip a comma if one comes next; return whether it did."""
         found = self._here("sign") == ","
         self._at += found
         return found
 
     def listed(self, one: Callable[[], str]) -> tuple[str, ...]:
-        """Return items with commas between them."""
+        """Return items that are separated by commas."""
         found = [one()]
         while self.comma():
             found.append(one())
         return tuple(found)
 
     def equals(self) -> None:
-        """Step over ``=``."""
+        """Skip ``=``, which must come next."""
         if self.take("sign") != "=":
             raise _UnreadError
 
@@ -218,7 +218,7 @@ class _Reader:
         return int(self.take("number"))
 
     def size(self) -> int:
-        """Return the bytes of a size."""
+        """Return a size in bytes."""
         number, unit = self.take("number"), ""
         if self._here("word") in ("K", "M", "G", "T"):
             unit = self.take("word")
@@ -228,7 +228,7 @@ class _Reader:
             raise _UnreadError from None
 
     def end(self) -> None:
-        """Make sure that nothing follows."""
+        """Raise an error unless this is the end."""
         if self._at < len(self._tokens):
             raise _UnreadError
 
@@ -292,7 +292,7 @@ def _alter(reader: _Reader, group: str) -> Change:
             return DropDisks(group=group, disks=disks, failgroups=failgroups, **_rebalance(reader))
         case "RESIZE":
             disks, failgroups = _chosen(reader, everything=True)
-            if len(disks) > 1:  # Each disk may have a size of its own.
+            if len(disks) > 1:  # Each disk may have its own size.
                 raise _UnreadError
             size = reader.size() if reader.accept("SIZE") else None
             return ResizeDisks(group=group, disks=disks, failgroups=failgroups, size=size, **_rebalance(reader))
@@ -341,7 +341,7 @@ def _new_disks(reader: _Reader) -> tuple[NewDisk, ...]:
 
 
 def _chosen(reader: _Reader, *, everything: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the disks and the failure groups that are named; neither means all, where that may be said."""
+    """Return the named disks and the named failure groups; if ``everything`` is allowed, none of either means all."""
     if everything and reader.accept("ALL"):
         return (), ()
     if reader.accept("DISKS", "IN", "FAILGROUP"):
@@ -356,7 +356,7 @@ def _drop_after(reader: _Reader) -> str:
 
 
 def _rebalance(reader: _Reader, *, word: bool = True) -> dict[str, Any]:
-    """Return power and wait of the clause behind a change of disks."""
+    """Return power and wait of the clause after a change of disks."""
     power, wait = None, False
     if not word or reader.accept("REBALANCE"):
         power = reader.whole() if reader.accept("POWER") else None
@@ -367,9 +367,9 @@ def _rebalance(reader: _Reader, *, word: bool = True) -> dict[str, Any]:
 
 
 def meant(name: str, value: str) -> str:
-    """Return the one text for all ways to write an attribute's value: times in seconds, versions of five parts.
+    """Return an attribute's value in one normal form: times in seconds, versions with five parts.
 
-    Empty for a time or a version that is none.
+    Empty if it is not a valid time or version.
     """
     if name in TIMES:
         found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([mh]?)", value.strip().lower())

@@ -1,8 +1,8 @@
-"""ASM as the planners see it: the script that asks an ASM instance, and what its answer means. Pure.
+"""Define ASM's facts for the planners: the script that asks an ASM instance, and the meaning of its answer. Pure.
 
-The script follows reference asm.md section 1: everything that could change the shape of the output is set, every row is
-one column of ``|``-separated fields, an ``ORA-`` or ``SP2-`` line anywhere is an error whatever the exit status (which is
-the code modulo 256), and an end marker proves that everything before it passed.
+The script follows reference asm.md section 1: everything that could change the shape of the output is set; every row is
+one column of ``|``-separated fields; an ``ORA-`` or ``SP2-`` line anywhere is an error for any exit status (which is
+the code modulo 256); and an end marker proves that everything before it succeeded.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 TIMES = ("disk_repair_time", "failgroup_repair_time")
 ATTRIBUTES = ("cell.smart_scan_capable", "compatible.asm", "compatible.rdbms", "content.type", *TIMES)
-"""Attributes of disk groups that are asked for. Source: reference asm.md section 3."""
+"""Attributes of disk groups that the script asks for. Source: reference asm.md section 3."""
 
 _TAILS = {
     "file": " group by group_number",
@@ -91,7 +91,7 @@ def facts_script() -> str:
 
 
 def facts_look() -> str:
-    """Return the same for a SQL*Plus that is to stay open: an error ends it as it does in a script."""
+    """Return the same script for a SQL*Plus that stays open; an error ends it as it does in a script."""
     parts = [PREAMBLE]
     for key, (view, columns) in _QUERIES.items():
         fields = "||'|'||".join(columns)
@@ -100,18 +100,18 @@ def facts_look() -> str:
 
 
 def change_script(statements: Sequence[str]) -> str:
-    """Return the script that runs ``statements`` (SQL without ``;``) and proves with the end marker that all passed."""
+    """Return the script that runs ``statements`` (SQL without ``;``) and prints the end marker if all succeeded."""
     return PREAMBLE + change_lines(statements)
 
 
 def change_lines(statements: Sequence[str]) -> str:
-    """Return the same for a SQL*Plus that is set up already."""
+    """Return the same lines for a SQL*Plus that is set up already."""
     body = "".join(f"{statement.rstrip(';')};\n" for statement in statements)
     return f"{body}prompt {END}\nexit\n"
 
 
 def has_ended(text: str) -> bool:
-    """Return whether all that is wanted of the answer to a script is there: its end marker, or an error that ends it."""
+    """Return whether the answer to a script is complete: it has the end marker, or an error that ends the script."""
     return END in text or bool(sql_errors(text))
 
 
@@ -123,10 +123,10 @@ def sql_errors(text: str) -> tuple[str, ...]:
 
 
 def check_sql(text: str) -> None:
-    """Raise unless the script ran to its end marker without an error line.
+    """Raise ReplyError unless the script ran to its end marker without an error line.
 
     Raises:
-        ReplyError: naming the first specific error, or that the output ends early.
+        ReplyError: names the first specific error, or says that the output ends early.
     """
     errors = sql_errors(text)
     if errors:
@@ -156,12 +156,12 @@ class DiskGroup:
 
     Attributes:
         states: state by instance id (MOUNTED, DISMOUNTED …).
-        number: its group number on the instance that was asked, 0 when it is not mounted there.
-        files: number of files; None when it is not mounted where we asked, so that it can't be told.
+        number: its group number on the instance that was asked, 0 if it is not mounted there.
+        files: number of files; None if it is not mounted on the instance that was asked, so that it is unknown.
         clients: databases connected to it on any instance.
-        compatible: what each of them has COMPATIBLE set to.
-        clusterware: ASM itself is a client: the cluster's own files lie there.
-        attributes: those of ATTRIBUTES that it has, empty when it is not mounted where we asked.
+        compatible: the value of COMPATIBLE of each of them.
+        clusterware: ASM itself is a client: the group holds the cluster's own files.
+        attributes: those of ATTRIBUTES that it has; empty if it is not mounted on the instance that was asked.
     """
 
     name: str
@@ -185,7 +185,7 @@ class DiskGroup:
 
     @property
     def state(self) -> str:
-        """MOUNTED when it is on any instance, else what they say."""
+        """Return MOUNTED if any instance has it mounted, else the state that they report."""
         values = set(self.states.values())
         return next((s for s in ("MOUNTED", "CONNECTED", "RESTRICTED", "QUIESCING") if s in values), "DISMOUNTED")
 
@@ -195,9 +195,9 @@ class AsmDisk:
     """One disk as ASM discovers it; ``cell_address`` and ``grid_disk`` come from ``o/<address>/<name>``.
 
     Attributes:
-        repair_s: seconds after which ASM drops an offline disk for good, 0 for a disk that it does not count down.
+        repair_s: seconds after which ASM drops an offline disk for good; 0 if no such time runs.
         state: NORMAL, ADDING, DROPPING …
-        total_mb: what ASM uses of it, 0 outside of a mounted disk group.
+        total_mb: the MB of the disk that ASM uses, 0 outside of a mounted disk group.
         voting: it holds a voting file.
     """
 
@@ -216,13 +216,13 @@ class AsmDisk:
 
     @property
     def grid_disk(self) -> str:
-        """The grid disk's name, empty for a path of another kind."""
+        """Return the grid disk's name; empty for a path of another form."""
         parts = self.path.split("/")
         return parts[2] if len(parts) == 3 and parts[0] == "o" else ""
 
     @property
     def cell_address(self) -> str:
-        """The cell's address in the path, empty for a path of another kind."""
+        """Return the cell's address in the path; empty for a path of another form."""
         parts = self.path.split("/")
         return parts[1] if len(parts) == 3 and parts[0] == "o" else ""
 
@@ -232,9 +232,9 @@ class Operation:
     """A row of gv$asm_operation that is not DONE.
 
     Attributes:
-        diskgroup: its name; empty when the number is of no mounted group.
+        diskgroup: its name; empty if no mounted group has the number.
         sofar, work: allocation units; 0 on instances that only wait.
-        minutes: as ASM estimates.
+        minutes: ASM's own estimate.
     """
 
     inst_id: str
@@ -249,11 +249,11 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class AsmFacts:
-    """What one ASM cluster told.
+    """The answer of one ASM cluster.
 
     Attributes:
         node: the database node that was asked.
-        operations: how many rebalances, resyncs and the like run or wait.
+        operations: number of rebalances, resyncs and similar work that run or wait.
     """
 
     cluster: str
@@ -265,20 +265,20 @@ class AsmFacts:
     running: tuple[Operation, ...] = ()
 
     def group(self, name: str) -> DiskGroup | None:
-        """Return the disk group of that name, None when ASM does not know it."""
+        """Return the disk group with this name; None if ASM does not know it."""
         return next((g for g in self.groups if g.name == name.upper()), None)
 
     def members(self, group: DiskGroup) -> tuple[AsmDisk, ...]:
-        """Return the disks of a group that is mounted where we asked."""
+        """Return the disks of a group that is mounted on the instance that was asked."""
         return tuple(d for d in self.disks if group.number and d.group == group.number)
 
     def stands(self, diskgroup: str) -> bool:
-        """Whether a rebalance of a disk group waits for power."""
+        """Return whether a rebalance of a disk group waits because its power is 0."""
         own = [o for o in self.running if o.diskgroup == diskgroup and o.kind == "REBAL"]
         return bool(own) and not any(o.power for o in own)
 
     def told(self, diskgroup: str) -> str:
-        """Return in a few words what ASM does with a disk group; only the instance that works knows how far it is."""
+        """Return in a few words ASM's present work on a disk group; only the instance that works knows the progress."""
         works = next((o for o in self.running if o.diskgroup == diskgroup and o.work), None)
         found = works or next((o for o in self.running if o.diskgroup == diskgroup), None)
         if found is None:
@@ -298,7 +298,7 @@ def read_facts(cluster: str, node: str, text: str) -> AsmFacts:
     """Return the facts in the answer to :func:`facts_script`.
 
     Raises:
-        ReplyError: the answer holds an error, ends early, or a row has another number of fields.
+        ReplyError: the answer contains an error, ends early, or a row has a wrong number of fields.
     """
     check_sql(text)
     tables: dict[str, list[dict[str, str]]] = {key: [] for key in _QUERIES}

@@ -1,14 +1,14 @@
-"""ASM and the space of its disks: what it keeps for itself, what it uses of a grid disk, and which disks it has let go of. Pure.
+"""Compute the space of ASM's disks: what ASM keeps for itself, what it uses of a grid disk, and which disks it has freed. Pure.
 
-Of a disk group's raw space ASM keeps a part, so that a size that is asked for is a size that can be used: usable_file_mb =
+ASM keeps a part of a disk group's raw space. So that the requested size is usable, this holds: usable_file_mb =
 (free_mb - required_mirror_free_mb) / copies. Source: reference asm.md section 4, checked there on a published lsdg of a
 real rack.
 
-A grid disk may shrink on its cell only behind the end of what ASM keeps on it: ``total_mb`` of that disk on every instance,
-while nothing is moved in its disk group. Source: Oracle DBMMN, resizing grid disks; reference asm.md section 6.
+On its cell, a grid disk may shrink only down to the end of the part that ASM uses: ``total_mb`` of that disk on every instance,
+while no data is moved in its disk group. Source: Oracle DBMMN, resizing grid disks; reference asm.md section 6.
 
-A dead disk can't be read, so that no header tells that ASM dropped it. That it did is proven by its disk group, which is
-mounted where ASM was asked, misses no disk, and has no such member. Source: reference asm.md section 6 (v$asm_disk has a row
+A dead disk can't be read, so that no header shows that ASM dropped it. Its disk group proves it: the group is mounted on the
+instance that was asked, misses no disk, and has no such member. Source: reference asm.md section 6 (v$asm_disk has a row
 without a path for a disk that is lost or is being expelled, until ASM has dropped it), cellcli.md 6.5 (asmModeStatus DROPPED).
 """
 
@@ -27,27 +27,27 @@ COPIES = {"external": 1, "normal": 2, "high": 3}
 """Copies of each extent of a data file. Source: reference asm.md section 4."""
 
 AU_SIZES = tuple(1 << power for power in range(20, 27))
-"""Bytes that an allocation unit may have: 1M to 64M. Source: reference asm.md section 3."""
+"""The allowed sizes of an allocation unit in bytes: 1M to 64M. Source: reference asm.md section 3."""
 
 LEAST_UNITS = 7
-"""Allocation units that a disk has at least: below, ASM answers ORA-15037. No public page that we know gives the number; general
-knowledge says 7 MB with units of 1M."""
+"""The smallest number of allocation units of a disk: with fewer, ASM answers ORA-15037. No public page that we know gives the
+number; general knowledge says 7 MB with units of 1M."""
 
 _UNITS_PER_DISK, _UNITS_PER_GROUP = 1, 3
-"""Allocation units that are used in an empty disk group. Source: reference asm.md section 7, a published lsdg of an empty
-group: 48 disks, units of 4M, 204 MB used."""
+"""Allocation units used in an empty disk group, per disk and per group. Source: reference asm.md section 7, a published lsdg
+of an empty group: 48 disks, units of 4M, 204 MB used."""
 
 _WORD = {"EXTERN": "external", "NORMAL": "normal", "HIGH": "high"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """How ASM counts the space of a disk group that is to come.
+    """How ASM will count the space of a disk group that does not exist yet.
 
     Attributes:
         au_size: bytes of its allocation unit.
-        by_failgroup: whether required_mirror_free_mb is what one failure group has (two with high redundancy), as elsewhere, or
-            one disk (two), as on Exadata; None when no disk group of the rack tells which.
+        by_failgroup: True if required_mirror_free_mb is the space of one failure group (two with high redundancy), as
+            elsewhere; False if it is the space of one disk (two), as on Exadata; None if no disk group of the rack shows it.
     """
 
     redundancy: str
@@ -56,24 +56,25 @@ class Keeping:
 
     @property
     def copies(self) -> int:
-        """Copies of each extent."""
+        """Return the number of copies of each extent."""
         return COPIES[self.redundancy]
 
     def metadata(self, disks: int) -> int:
-        """Return the bytes of an empty group of so many disks that ASM uses."""
+        """Return the bytes that ASM uses in an empty group of so many disks."""
         return (disks * _UNITS_PER_DISK + _UNITS_PER_GROUP) * self.au_size
 
     def spare(self, disks_per_cell: Sequence[int]) -> int:
-        """Return how many disks' space stays free so that the mirrors can be made again after the worst loss."""
+        """Return the number of disks whose space stays free, so that all mirrors can be restored after the worst loss."""
         losses = self.copies - 1
         return sum(sorted(disks_per_cell, reverse=True)[:losses]) if self.by_failgroup else losses
 
     def each(self, usable: int, disks_per_cell: Sequence[int]) -> int:
-        """Return the bytes that each disk needs for a group in which ``usable`` bytes can be used, rounded up to 16M and to
-        whole allocation units.
+        """Return the bytes that each disk of a group needs so that ``usable`` bytes can be used.
+
+        The result is rounded up to 16M and to whole allocation units.
 
         Raises:
-            RefusedError: no size will do, because what stays free for the mirrors is all of the group.
+            RefusedError: no size is enough, because the space kept free for the mirrors is the whole group.
         """
         count, spare = sum(disks_per_cell), self.spare(disks_per_cell)
         if spare >= count:
@@ -87,13 +88,13 @@ class Keeping:
         return grid_disk_of(max(share, least_disk(self.au_size)), self.au_size)
 
     def usable(self, disk: int, disks_per_cell: Sequence[int]) -> int:
-        """Return the bytes that can be used of an empty group on disks of ``disk`` bytes; it may be negative."""
+        """Return the usable bytes of an empty group on disks of ``disk`` bytes; may be negative."""
         count = sum(disks_per_cell)
         own = disk // self.au_size * self.au_size
         return (own * (count - self.spare(disks_per_cell)) - self.metadata(count)) // self.copies
 
     def said(self, disks_per_cell: Sequence[int]) -> str:
-        """Return in words what is counted beside the copies, and what can't be known."""
+        """Return in words the space that is counted besides the copies, and what exacell could not find out."""
         count, spare = sum(disks_per_cell), self.spare(disks_per_cell)
         parts = [f"{size_text(self.metadata(count))} of ASM's own"]
         if spare:
@@ -105,25 +106,25 @@ class Keeping:
 
 
 def least_disk(au_size: int) -> int:
-    """Return the bytes that a disk of a group with such allocation units has at least."""
+    """Return the smallest size in bytes of a disk in a group with such allocation units."""
     return LEAST_UNITS * au_size
 
 
 def grid_disk_of(size: int, au_size: int) -> int:
-    """Return the least bytes of a grid disk, in units of 16M, that hold ``size`` bytes of whole allocation units."""
+    """Return the smallest size in bytes of a grid disk, in units of 16M, that holds ``size`` bytes in whole allocation units."""
     unit = max(ALLOCATION_UNIT, au_size)
     return -(-size // unit) * unit
 
 
 def largest_au(disk: int) -> int:
-    """Return the largest allocation unit, in bytes, that disks of so many bytes may have; 0 when none."""
+    """Return the largest allocation unit in bytes that disks of so many bytes may have; 0 if none is possible."""
     return max((au for au in AU_SIZES if least_disk(au) <= disk), default=0)
 
 
 def keeps_failgroup(asm: AsmFacts) -> bool | None:
-    """Return whether this ASM counts a whole failure group as required_mirror_free_mb; None when its groups don't tell.
+    """Return whether this ASM counts a whole failure group as required_mirror_free_mb; None if its groups do not show it.
 
-    Both are known of real racks. Source: reference asm.md section 4.
+    Both ways are known of real racks. Source: reference asm.md section 4.
     """
     told = [found for group in asm.groups if (found := _told(asm, group)) is not None]
     return any(told) if told else None
@@ -146,14 +147,14 @@ def _largest(sizes: Iterable[int], count: int) -> int:
 _COLUMNS = ("inst_id", "group_number", "path", "total_mb")
 
 _FIELDS = "||'|'||".join(_COLUMNS)
-# The _STAT view tells what each instance knows, without a search for disks on all of them.
+# The _STAT view shows each instance's knowledge without a search for disks on all of them.
 SIZES_SCRIPT = f"{PREAMBLE}select {_FIELDS} from gv$asm_disk_stat;\nprompt {END}\nexit\n"
 """The SQL*Plus script whose answer :func:`read_sizes` reads."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """What one instance says of one disk of a mounted disk group: its grid disk in lower case, its size in bytes."""
+    """One instance's information about one disk of a mounted disk group: its grid disk in lower case, its size in bytes."""
 
     inst_id: str
     grid_disk: str
@@ -161,10 +162,10 @@ class Told:
 
 
 def read_sizes(node: str, text: str) -> tuple[Told, ...]:
-    """Return what the answer to ``SIZES_SCRIPT`` tells of grid disks that belong to mounted disk groups.
+    """Return the information in the answer to ``SIZES_SCRIPT`` about grid disks that belong to mounted disk groups.
 
     Raises:
-        ReplyError: the answer holds an error, ends early, or a row is none.
+        ReplyError: the answer contains an error, ends early, or has an invalid row.
     """
     check_sql(text)
     found = []
@@ -186,10 +187,10 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
 
 
 def sizes_over(clusters: Sequence[tuple[AsmFacts, Sequence[Told]]], grids: Iterable[GridDisk]) -> dict[str, int]:
-    """Return grid disk (lower case) → the largest size in bytes that an instance has of it.
+    """Return grid disk (lower case) → the largest size in bytes that an instance reports for it.
 
-    Left out are disks that no cluster has, or several; those of a disk group in which anything is moved; and those of which
-    not every instance that has the disk group mounted tells the size.
+    Left out are disks of no cluster or of several clusters, disks of a disk group in which data is moved, and disks whose size
+    is not reported by every instance that has the disk group mounted.
     """
     found: dict[str, int] = {}
     for grid in grids:
@@ -207,19 +208,19 @@ def sizes_over(clusters: Sequence[tuple[AsmFacts, Sequence[Told]]], grids: Itera
 
 
 def _holding(asm: AsmFacts, name: str) -> list[DiskGroup]:
-    """Return the mounted disk groups of a cluster that have a grid disk, by its name in lower case."""
+    """Return the mounted disk groups of a cluster that contain a grid disk, given by its name in lower case."""
     return [group for group in asm.groups if any(disk.grid_disk.lower() == name for disk in asm.members(group))]
 
 
 def headers_over(clusters: Sequence[AsmFacts], grids: Iterable[GridDisk]) -> dict[str, str]:
     """Return grid disk name (lower case) → the worst header_status that any cluster sees.
 
-    ``EXPELLED`` stands for the header of each of ``grids`` that no cluster sees, and that its disk group has dropped.
+    A disk of ``grids`` that no cluster sees and that its disk group has dropped gets ``EXPELLED``.
     """
     headers: dict[str, str] = {}
     for asm in clusters:
         for disk, header in asm.headers().items():
-            # A disk is free only where all of them let go.
+            # A disk is free only if all clusters have freed it.
             if headers.get(disk) in (None, *LET_GO):
                 headers[disk] = header
     gone = [grid.name.lower() for grid in grids if grid.name.lower() not in headers and _is_expelled(grid, clusters)]
@@ -227,7 +228,7 @@ def headers_over(clusters: Sequence[AsmFacts], grids: Iterable[GridDisk]) -> dic
 
 
 def _is_expelled(grid: GridDisk, clusters: Sequence[AsmFacts]) -> bool:
-    """Whether the disk group that a disk names can be read wherever it is, and misses no disk."""
+    """Return whether the disk group named by a disk can be read in every cluster that has it, and misses no disk."""
     groups = [(asm, group) for asm in clusters if (group := asm.group(grid.asm_group)) is not None]
     whole = all(group.number and all(disk.path for disk in asm.members(group)) for asm, group in groups)
     return bool(groups) and whole
@@ -236,10 +237,10 @@ def _is_expelled(grid: GridDisk, clusters: Sequence[AsmFacts]) -> bool:
 def ways_out(
     grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Mapping[str, str] | None, *, members: bool = True
 ) -> str:
-    """Return what lets go of the disks that are not free, the most urgent first; empty where all are free.
+    """Return how to free the disks that are not free, the most urgent way first; empty if all are free.
 
     Args:
-        members: tell it of disks of a disk group, too, and not only of those that ASM has dropped.
+        members: include disks that belong to a disk group, not only those that ASM has dropped.
     """
     used = [(grid, grid.use(headers)) for grids in grids_by_cell.values() for grid in grids]
     used = [(grid, why) for grid, why in used if why and not grid.pool]
@@ -253,12 +254,12 @@ def ways_out(
 
 
 def _members(grids: Sequence[GridDisk]) -> str:
-    """The way for disks of a disk group: single disks leave it, or all of it goes."""
+    """Return the way to free disks of a disk group: drop single disks from it, or drop all of it."""
     groups = sorted({grid.asm_group for grid in grids})
     whole = " and ".join(f"`drop diskgroup {group}`" for group in groups)
     gone = "drops the disk group with its files" if len(groups) == 1 else "drop the disk groups with their files"
     first = grids[0]
-    # A disk that is offline can't be emptied first: ORA-15084.
+    # An offline disk can't be emptied first: ORA-15084.
     force = " force" if first.asm_mode == "OFFLINE" else ""
     single = f'`sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"`'
     if len(grids) == 1:
@@ -267,7 +268,7 @@ def _members(grids: Sequence[GridDisk]) -> str:
 
 
 def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:
-    """The way for disks that ASM has dropped, says their cell, and of which ASM does not show it."""
+    """Return the way to free disks that ASM has dropped according to their cell, but not according to ASM."""
     first = grids[0]
     if headers is None:
         return f"start an ASM instance and mount {first.asm_group}: only ASM can confirm that it has dropped the disks"

@@ -1,4 +1,4 @@
-"""Checks: whether one holds for the records that a target answered with, and the one that many plans ask of ASM."""
+"""Judge checks: whether one holds for the records that a target returned; and build the check that many plans ask of ASM."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from exacell.plan.model import Check, FactValue, Op
 Record = Mapping[str, Any]
 
 PLAIN = "plain "
-"""Before an object: of its records only what a cell tells while its CELLSRV is stopped."""
+"""Prefix of an object: only those attributes that a cell shows while its CELLSRV is stopped."""
 
 
 def group_check(name: str, attribute: str, value: FactValue, *, why: str = "") -> Check:
@@ -24,7 +24,7 @@ def group_check(name: str, attribute: str, value: FactValue, *, why: str = "") -
 
 
 def on_disks(grids: Iterable[GridDisk], attribute: str, value: FactValue, **more: Any) -> tuple[Check, ...]:
-    """Return the check of an attribute of these grid disks, none where there is no disk; ``more`` are Check's own keywords."""
+    """Return the check of an attribute of these grid disks, empty without disks; ``more`` are Check's own keywords."""
     names = tuple(grid.name for grid in grids)
     check = {"object": "griddisk", "attribute": attribute, "value": value, "where": {"name": names}, **more}
     return (Check(**check),) if names else ()
@@ -56,14 +56,14 @@ def _text(value: Any) -> str:
 
 
 def failure(check: Check, records: Sequence[Record]) -> str:
-    """Return why ``check`` does not hold, naming object, attribute and value; empty when it holds."""
+    """Return why ``check`` does not hold, with object, attribute and value; empty if it holds."""
     chosen = [record for record in records if selects(check, record)]
     noun = check.object.removeprefix(PLAIN)
     if check.op is Op.ABSENT:
         if not chosen:
             return ""
         told = _get(chosen[0], "told")
-        if told:  # What ASM does has no name.
+        if told:  # ASM's operations have no name.
             return _because(check, str(told))
         names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
         return _because(check, f"{noun} {names} exists")
@@ -83,7 +83,7 @@ def failure(check: Check, records: Sequence[Record]) -> str:
 
 
 def _side_by_side(noun: str, check: Check, value: Any) -> tuple[str, str]:
-    """Return what is read and what was wanted, for eyes: a size has its unit, and two unlike ones never look alike."""
+    """Return the present and the wanted value for people: sizes have a unit, and two different ones never look equal."""
     kind = find_object(noun)
     attribute = kind.attribute(check.attribute) if kind is not None and check.attribute else None
     sized = attribute is not None and attribute.kind is Kind.SIZE
@@ -103,7 +103,7 @@ def _shown(value: Any) -> str:
 
 
 def _wanted(check: Check, text: str = "") -> str:
-    """Return what a check wants; ``text`` is the value as it is shown, where that is not how Python writes it."""
+    """Return the text of what a check wants; ``text`` replaces the value if Python's form of it is not suitable."""
     value = text or check.value
     text = " or ".join(str(v) for v in value) if isinstance(value, tuple) else str(value)
     return {
@@ -145,11 +145,11 @@ def _holds(check: Check, value: Any) -> bool:
 
 
 PLANS = ("dbplan", "catplan", "clusterplan")
-"""Attributes, in lower case, that are IORM plans."""
+"""Attributes whose values are IORM plans, in lower case."""
 
 
 def _same_plan(value: str, wanted: str) -> bool:
-    """Whether two IORM plans mean the same, however they are written; one that can't be read means only itself."""
+    """Return whether two IORM plans mean the same, however they are written; an unreadable plan equals only itself."""
     try:
         return parse_iorm(value).means(parse_iorm(wanted))
     except ExacellError:
@@ -157,7 +157,7 @@ def _same_plan(value: str, wanted: str) -> bool:
 
 
 def _same(value: Any, wanted: Any) -> bool:
-    """Whether two values mean the same: no cell keeps the order of a list, the case of a word, or blanks around a text."""
+    """Return whether two values mean the same: the order of a list, the case of a word and outer blanks do not count."""
     if isinstance(value, (int, float)) and isinstance(wanted, (int, float)):
         return value == wanted
     if isinstance(value, tuple) or isinstance(wanted, tuple):
@@ -166,6 +166,6 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _items(value: Any) -> list[str]:
-    """Return the items of a list, which a cell may print as one text, in one order."""
+    """Return the items of a list, which a cell may print as one text, in sorted order."""
     items = value if isinstance(value, tuple) else _text(value).split(",")
     return sorted(text for item in items if (text := _text(item).strip()))

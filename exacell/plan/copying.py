@@ -1,6 +1,6 @@
-"""What is read of cells so that a copy of them can be made, and what the copy has not. Pure.
+"""Decide what is read of cells to make a copy of them, and what the copy lacks. Pure.
 
-Both follow from the schema: an attribute that is declared as copied is read, and has to be the same on the copy.
+Both follow from the schema: an attribute that is declared as copied is read, and must be the same on the copy.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from exacell.plan.drift import Difference, Facts, from_baseline, neutral
 from exacell.plan.facts import XRMEMCACHE
 
 Objects = Mapping[str, Sequence[Record]]
-"""What a cell told: object type → one record for each object, the texts of its attributes as LIST printed them."""
+"""A cell's answers: object type → one record for each object, with its attributes as LIST printed them."""
 
 PLANS = ("dbPlan", "catPlan", "clusterPlan")
 _HARDWARE = ("releaseVersion", "makeModel")
-"""What decides which release and which hardware a copy is made of."""
+"""Attributes that decide the release and the hardware of a copy."""
 
 _DISK_GROUPS = ("state", "type", "auSize", "disks", "failgroups", "compatibleAsm", "compatibleRdbms")
-"""What the disk groups of a copy must have in common with those of its rack."""
+"""Attributes that the disk groups of a copy must share with those of its rack."""
 
 _TOLD = 3
-"""Differences that are told one by one."""
+"""Number of differences that are listed one by one."""
 
 _MADE_BY_SOMEBODY = frozenset(("CREATE", "ASSIGN", "REGISTER"))
-"""Verbs of objects that are only there because somebody made them."""
+"""Verbs of objects that exist only because somebody created them."""
 
 
 def statements(*, described: bool = True) -> dict[str, str]:
-    """Return the LIST statement for each object type of which something is copied, by its name in capitals.
+    """Return, by object type in capitals, the LIST statement for each type that is copied at least in part.
 
     Args:
-        described: with the attributes that DESCRIBE tells of; without it with the others, which a cell may refuse to know.
+        described: ask for the attributes that DESCRIBE lists; else for the others, which a cell may not know.
     """
     found: dict[str, str] = {}
     for subject in objects().values():
         names = [a.name for a in subject.attributes.values() if a.copied and a.printed and a.described is described]
         if names and subject.name == "XRMEMCACHE":
-            found[subject.name] = XRMEMCACHE  # Which attributes it has depends on the memory.
+            found[subject.name] = XRMEMCACHE  # Its attributes depend on the memory.
         elif names:
             own = ["name", *(_HARDWARE if subject.name == "CELL" and described else ())]
             named = [name for name in own if subject.attribute(name)]
@@ -53,7 +53,7 @@ def statements(*, described: bool = True) -> dict[str, str]:
 
 
 def without_secrets(told: Objects) -> Objects:
-    """Return the records without what nobody else may read: it stays on the cell."""
+    """Return the records without values that nobody else may read: these stay on the cell."""
     return {
         kind: [{name: masked(text) for name, text in record.items()} for record in found]
         for kind, found in told.items()
@@ -61,7 +61,7 @@ def without_secrets(told: Objects) -> Objects:
 
 
 def directives(told: Objects) -> dict[str, list[list[list[str]]]]:
-    """Return the directives of a cell's IORM plans, each a list of attribute and value; a plan that can't be read has none."""
+    """Return the directives of a cell's IORM plans, each a list of [attribute, value]; an unreadable plan has none."""
     found: dict[str, list[list[list[str]]]] = {}
     for record in told.get("IORMPLAN", ()):
         for name in PLANS:
@@ -79,9 +79,9 @@ def _plan(text: str) -> IormPlan | None:
 
 
 def neutral_facts(cell: str, told: Objects) -> dict[str, str]:
-    """Return ``object|name|attribute`` → value of what a cell told, as :func:`exacell.plan.drift.neutral` does.
+    """Return ``object|name|attribute`` → value from a cell's answers, as :func:`exacell.plan.drift.neutral` does.
 
-    Under the attribute ``name`` it says that the object is there: a role without privileges has no other value.
+    The attribute ``name`` shows that the object exists: a role without privileges has no other value.
     """
     facts: dict[str, str] = {}
     for kind, records in told.items():
@@ -96,14 +96,14 @@ _OF_THE_RELEASE = frozenset(("METRICDEFINITION", "OFFLOADGROUP"))
 
 
 def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Facts, copied_groups: Facts) -> list[str]:
-    """Return lines about what a copy does not have in common with its rack, though a plan may depend on it.
+    """Return lines about differences between a copy and its rack on which a plan may depend.
 
     Args:
-        here: what the rack's cells told; ``copy``: what those of the copy did, which may be fewer.
-        groups: the disk groups of each of the rack's ASM clusters; ``copied_groups``: those of the copy.
+        here: the answers of the rack's cells. ``copy``: those of the copy's cells, which may be fewer.
+        groups: the disk groups of each of the rack's ASM clusters. ``copied_groups``: those of the copy.
 
     Raises:
-        RefusedError: the copy has not what somebody has set on the rack, or has what nobody has set.
+        RefusedError: the copy lacks something that somebody has set on the rack, or has something that nobody has set.
     """
     set_there: list[Difference] = []
     found = from_baseline(groups, {name: copied_groups.get(name, {}) for name in groups})
@@ -137,9 +137,9 @@ def _lacking(one: Difference) -> str:
 
 
 def differences(cell: str, here: Objects, copy: Objects) -> tuple[list[Difference], list[Difference]]:
-    """Return what a copy of a cell has not, or has otherwise: what somebody has set, and the rest.
+    """Return two lists of a copy's differences from its cell: in things that somebody has set, and all others.
 
-    Values are the cell's own, expected ones are those of the copy.
+    Values are the cell's own, expected values are those of the copy.
     """
     set_there: list[Difference] = []
     others: list[Difference] = []
@@ -177,7 +177,7 @@ def _name(record: Record) -> str:
 
 
 def _same(cell: str, attribute: Attribute, mine: str, its: str) -> bool:
-    """Whether two texts of an attribute mean the same; what was not set is what cells print then."""
+    """Return whether two texts of an attribute mean the same; an empty one counts as the default that cells print."""
     mine, its = mine or attribute.default, its or attribute.default
     if mine == its:
         return True
@@ -196,7 +196,7 @@ def _meaning(cell: str, attribute: Attribute, text: str) -> object:
 
 
 def _was_made(subject: ObjectType, record: Record) -> bool:
-    """Whether somebody made an object, or set something of it: one that only comes with the release is no loss."""
+    """Return whether somebody created an object or set something in it; other objects come with the release and are no loss."""
     if _MADE_BY_SOMEBODY & subject.verbs:
         return True
     for attribute in _copied(subject, record):

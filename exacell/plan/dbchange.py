@@ -1,6 +1,6 @@
-"""The changes of a database that exacell understands, read from their SQL; anything else is not read here. Pure.
+"""Read the changes of a database that exacell understands from their SQL; other SQL is not read here. Pure.
 
-What is read is not sent: plans write their own statements from it.
+The text that is read is not sent: plans write their own statements from it.
 
 Source: Oracle SQL Language Reference: ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause), ALTER DATABASE
 (logfile_clauses), ALTER TABLE and ALTER INDEX (storage_clause); reference asm.md section 10.
@@ -28,7 +28,7 @@ SPEED: Mapping[str, str] = {
     "db_flash_cache_size": r"\d+[KMGT]?",
     "fast_start_mttr_target": r"\d{1,3}|[12]\d{3}|3[0-5]\d\d|3600",
     "max_dump_file_size": r"[1-9]\d*[KMG]?",
-    "open_cursors": r"[5-9]\d|[1-9]\d{2,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]",  # From its default on.
+    "open_cursors": r"[5-9]\d|[1-9]\d{2,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]",  # The default and more.
     "optimizer_adaptive_plans": _SWITCH,
     "optimizer_dynamic_sampling": r"\d|1[01]",
     "optimizer_index_caching": r"\d{1,2}|100",
@@ -42,19 +42,19 @@ SPEED: Mapping[str, str] = {
     "statistics_level": "TYPICAL|ALL",
     "timed_statistics": _SWITCH,
 }
-"""Parameters, lower case, with the values, any case, that change how fast a database is and what it tells, and nothing else:
-neither what a commit promises nor whether an instance starts or sessions work (for the flash cache of its own see
-:mod:`exacell.plan.planners.smart_cache`). Any other value is not read: it is of unknown risk. Source: Oracle Database Reference,
+"""Parameters (lower case) and those values (any case) that only change a database's speed and the figures that it shows. They do
+not change what a commit guarantees, or whether an instance starts or sessions work. (For the database's own flash cache see
+:mod:`exacell.plan.planners.smart_cache`.) Any other value is not read: its risk is unknown. Source: Oracle Database Reference,
 Initialization Parameters; reference asm.md section 10; docs/risk.md."""
 
 
 def is_speed(name: str, value: str | None) -> bool:
-    """Return whether a parameter, lower case, with this value changes nothing but speed; None stands for its default."""
+    """Return whether this value of a parameter (lower case) changes only speed; None means its default."""
     return name in SPEED and (value is None or re.fullmatch(SPEED[name], value, re.IGNORECASE) is not None)
 
 
 OWNER = "oracle"
-"""Who owns the database software unless another user is named. Source: reference asm.md section 1."""
+"""The owner of the database software unless another user is named. Source: reference asm.md section 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +63,8 @@ class SetParameter:
 
     Attributes:
         name: lower case, without quotes.
-        scope: BOTH where SET says nothing; RESET takes an entry out of the server parameter file: SPFILE.
-        sid: the instance, as it was typed; ``*`` for all of them, also where the statement names none.
+        scope: BOTH if SET gives none; SPFILE for RESET, which removes an entry from the server parameter file.
+        sid: the instance, as typed; ``*`` for all of them, also if the statement names none.
     """
 
     name: str
@@ -75,7 +75,7 @@ class SetParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class AddLog:
-    """ALTER DATABASE ADD [STANDBY] LOGFILE of one group; numbers are 0 and sizes None where the statement leaves them out."""
+    """ALTER DATABASE ADD [STANDBY] LOGFILE of one group; numbers are 0 and sizes None if the statement does not give them."""
 
     thread: int = 0
     group: int = 0
@@ -95,7 +95,7 @@ class DropLog:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepInCache:
-    """ALTER TABLE or INDEX … STORAGE (CELL_FLASH_CACHE …); names upper case as the dictionary has them."""
+    """ALTER TABLE or INDEX … STORAGE (CELL_FLASH_CACHE …); names in upper case as in the dictionary."""
 
     kind: str
     owner: str
@@ -130,13 +130,13 @@ _STORAGE = re.compile(
 
 
 def read_change(sql: str) -> Change | None:
-    """Return the change that a statement on one line makes, None for one that exacell does not understand."""
+    """Return the change that a one-line statement makes; None if exacell does not understand it."""
     if found := _SET.fullmatch(sql):
         scope, sid = (re.search(rf"\b{w}\s*=\s*'?([^\s']+)", found["tail"], re.IGNORECASE) for w in ("scope", "sid"))
         name, value = (found["name"] or found["reset"]).strip('"').lower(), found["value"]
         told = scope[1].upper() if scope else "BOTH" if value is not None else "SPFILE"
         plain = value[1:-1].replace("''", "'") if value is not None and value[0] == "'" else value
-        # A hidden name and SID both need quotes, each its own kind: nothing could type what takes it back.
+        # A hidden name and SID need different quotes, so that no statement could be typed to undo it.
         if (
             not is_speed(name, plain)
             or (value is None and told != "SPFILE")
@@ -175,10 +175,10 @@ def read_change(sql: str) -> Change | None:
 
 
 def literal(text: str) -> str:
-    """Return a text as SQL writes it.
+    """Return a text as a SQL literal.
 
     Raises:
-        StatementError: it is more than a line.
+        StatementError: the text is more than one line.
     """
     if not text.isprintable():
         raise StatementError("a text in SQL must be one line of printable characters", hint="leave the others out")
@@ -186,10 +186,10 @@ def literal(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a word of a statement of exacell with quotes around it; where it holds both kinds, its double ones written twice."""
+    """Return a word in quotes for a statement of exacell; if it contains both kinds, its double quotes are doubled."""
     return f"'{text}'" if "'" not in text else '"' + text.replace('"', '""') + '"'
 
 
 def _plain(name: str) -> str:
-    """Return a name as the dictionary has it: quotes keep its case."""
+    """Return a name as the dictionary has it: in upper case unless it is quoted."""
     return name[1:-1] if name.startswith('"') else name.upper()

@@ -1,6 +1,6 @@
-"""Drift: where cells, or hosts beside them, differ from each other or from a saved baseline, by attribute. Pure.
+"""Find drift: attributes in which cells or other hosts differ from each other or from a saved baseline. Pure.
 
-Ids, times and other attributes that are each cell's own are left out, and the cell's own name in a value does not count.
+Ids, times and other attributes that differ on every cell are left out, and the cell's own name in a value does not count.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ STATEMENTS: Mapping[str, str] = {
         "cell", "flashcache", "flashlog", "iormplan", "celldisk", "griddisk", "physicaldisk", "lun", "threshold"
     )
 }  # fmt: skip
-"""Everything that CellCLI tells of the objects that make a cell what it is."""
+"""The LIST statements for all objects that define a cell."""
 
 OWN = VOLATILE | {"efficiency", "offset", "physicalDisk"}
-"""Attributes that are each cell's own, or move by themselves: no drift."""
+"""Attributes that differ on every cell, or change by themselves: they are no drift."""
 
 _OWN_ENDS = ("serial", "serialnumber", "time", "uuid", "macaddress")
-"""Ends of the names of further ones, in lower case."""
+"""Endings of further such names, in lower case."""
 
 ASM = "ASM "
-"""Stands before an ASM cluster's name where cells' names stand."""
+"""Prefix of an ASM cluster's name when it is used in place of a cell's name."""
 
 ASM_ATTRIBUTES = (
     "state", "type", "auSize", "disks", "failgroups", "compatibleAsm", "compatibleRdbms", "mountedOn"
 )  # fmt: skip
-"""What drift compares of a disk group; its free space and files move by themselves."""
+"""Attributes of a disk group that drift compares; its free space and files change by themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """One attribute of one object on one cell that is not as expected. Values are empty where the object is missing.
+    """One attribute of one object on one cell that is not as expected. Values are empty if the object is missing.
 
-    ``cell`` is ``ASM`` and the cluster's name for a disk group.
+    For a disk group, ``cell`` is ``ASM`` and the cluster's name.
     """
 
     cell: str
@@ -57,14 +57,14 @@ class Difference:
 WORSE, BETTER, CHANGED = "worse", "better", "changed"
 
 _WELL = frozenset({"normal", "online", "active", "running", "success", "mounted", "yes", "up", "logged_in"})
-"""What a status, or a state, says that is well. Source: reference cellcli.md 3.3 and 6.5, asm.md 3; of hosts' network cards and
-iSCSI sessions: Linux, Documentation/ABI, sysfs-class-net and sysfs-class-iscsi_session."""
+"""Values of a status or state that mean "in order". Source: reference cellcli.md 3.3 and 6.5, asm.md 3; for hosts' network cards
+and iSCSI sessions: Linux, Documentation/ABI, sysfs-class-net and sysfs-class-iscsi_session."""
 
 
 def judgement(d: Difference) -> str:
-    """Return what a difference means: worse, better, or changed, which may be what was meant.
+    """Return the meaning of a difference: worse, better, or changed, which may be intended.
 
-    Worse is an object that is missing, a status that is well no more, a disk more that is degraded or has errors.
+    Worse means: an object is missing, a status is no longer in order, or more disks are degraded or have errors.
     """
     if d.attribute == "name":
         return CHANGED if d.value else WORSE
@@ -90,13 +90,13 @@ def neutral(
     *,
     leaves: Callable[[str], bool] = _is_own,
 ) -> dict[str, str]:
-    """Return ``object|name|attribute`` → value for one cell's answers, its own name taken out.
+    """Return ``object|name|attribute`` → value for one cell's answers, with its own name replaced.
 
-    A further row of the same name has a mark behind it, so that it is compared with the further one of the other side.
+    If several rows have the same name, later ones get a mark, so that they are compared with the later ones of the other side.
 
     Args:
         tables: one table for each of ``kinds``, in that order.
-        leaves: whether an attribute is left out.
+        leaves: returns whether an attribute is left out.
     """
     found: dict[str, str] = {}
     for kind, rows in zip(kinds, tables, strict=True):
@@ -129,7 +129,7 @@ def of_asm(groups: Sequence[Mapping[str, object]]) -> dict[str, str]:
 
 
 def of_host(host: str, facts: Sequence[Mapping[str, object]]) -> dict[str, str]:
-    """Return ``kind|name|attribute`` → value for the facts of one host beside the cells, its own name taken out."""
+    """Return ``kind|name|attribute`` → value for the facts of one host that is not a cell, with its own name replaced."""
     return {
         f"{fact['kind']}|{fact['name']}|{attribute}": neutral_text(_text(value), host)
         for fact in facts
@@ -139,7 +139,7 @@ def of_host(host: str, facts: Sequence[Mapping[str, object]]) -> dict[str, str]:
 
 
 def between_cells(facts: Facts) -> list[Difference]:
-    """Return where a cell differs from what most cells have; on a tie, from the first cell in order."""
+    """Return the differences of each cell from the value that most cells have; on a tie, from the first cell in order."""
     found = []
     for path in dict.fromkeys(path for own in facts.values() for path in own):
         values = {cell: own.get(path, "") for cell, own in facts.items()}
@@ -150,7 +150,7 @@ def between_cells(facts: Facts) -> list[Difference]:
 
 
 def from_baseline(baseline: Facts, facts: Facts) -> list[Difference]:
-    """Return where a cell differs from what it was; a cell without a baseline differs in everything it has."""
+    """Return the differences of each cell from its baseline; a cell without a baseline differs in all of its attributes."""
     return [
         _difference(cell, path, own.get(path, ""), before.get(path, ""))
         for cell, own in facts.items()
@@ -161,13 +161,13 @@ def from_baseline(baseline: Facts, facts: Facts) -> list[Difference]:
 
 
 def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = None) -> list[Difference]:
-    """Return the differences as somebody wants to read them.
+    """Return the differences in a form for people.
 
-    An attribute that one of the two releases does not have is left out: ``releaseVersion`` tells that. An object that is
-    missing, or there in addition, is one difference, of its name; so is a cell that the baseline has not.
+    Attributes that one of the two releases does not have are left out: ``releaseVersion`` shows that. A missing or additional
+    object is one difference, in its name; so is a cell that the baseline does not have.
 
     Args:
-        baseline: what ``found`` was compared with; None for cells with each other.
+        baseline: the baseline of ``found``; None if cells were compared with each other.
     """
     new = [cell for cell in facts if baseline is not None and cell not in baseline]
     kept = [d for d in found if d.cell not in new and not _of_another_release(d, facts, baseline)]
@@ -177,19 +177,19 @@ def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = Non
 
 
 def gone(baseline: Facts, cells: Sequence[str]) -> list[Difference]:
-    """Return one difference for each cell of a baseline that the rack has no more.
+    """Return one difference for each cell of a baseline that the rack no longer has.
 
     Args:
-        cells: all of the rack's.
+        cells: all cells of the rack.
     """
     lost = [cell for cell in baseline if cell not in cells and not cell.startswith(ASM)]
     return [_whole(cell, "cell", cell, expected=cell) for cell in lost]
 
 
 def folded(found: Sequence[Difference]) -> list[Difference]:
-    """Return differences for eyes: what is the same of several objects, and then on several cells, is one of all of them.
+    """Return differences for people: equal ones of several objects, then of several cells, become one.
 
-    Names and cells are folded as cell sets are (``DATA_CD_[00-11]_{cell}``), nothing left out and nothing added.
+    Names and cells are folded like cell sets (``DATA_CD_[00-11]_{cell}``), with nothing left out and nothing added.
     """
     objects = grouped(((d.cell, d.object, d.attribute, *_sides(d)), d.name) for d in found)
     cells: dict[tuple[str, ...], list[str]] = {}
@@ -204,21 +204,21 @@ def folded(found: Sequence[Difference]) -> list[Difference]:
 
 
 def _sides(d: Difference) -> tuple[str, str]:
-    """Return value and expected value, an object's own name replaced by what is the same of all."""
+    """Return value and expected value; an object's own name is replaced by a mark, so that objects can be folded."""
     if d.attribute != "name":
         return d.value, d.expected
     return (_NAME if d.value == d.name else d.value), (_NAME if d.expected == d.name else d.expected)
 
 
 _NAME = "\0name"
-"""Stands for the name of an object that is missing, or there in addition."""
+"""Placeholder for the name of a missing or additional object."""
 
 _OWN_WORD = "ownname"
-"""Stands for a cell's own name in a name while it is folded, which braces are in the way of."""
+"""Placeholder for a cell's own name in a name while it is folded: braces would prevent folding."""
 
 
 def _named(names: Sequence[str]) -> str:
-    """Return names folded where that loses nothing, a list otherwise."""
+    """Return names in folded form if that loses nothing, else as a list."""
     plain = [name.replace(OWN_NAME, _OWN_WORD) for name in names]
     if len(names) == 1 or not all(re.fullmatch(r"[A-Za-z0-9_.:+-]+", name) for name in plain):
         return ",".join(names)
@@ -226,7 +226,7 @@ def _named(names: Sequence[str]) -> str:
 
 
 def _as_one(items: Sequence[Difference], own: Mapping[str, str]) -> Sequence[Difference]:
-    """Return the one difference that an object is missing or additional, the given ones when it is neither."""
+    """Return the one difference for an object that is missing or additional; else the given ones."""
     first = items[0]
     begin = f"{first.object}|{first.name}|"
     held = {path for path, value in own.items() if value and path.startswith(begin)}
@@ -242,7 +242,7 @@ def _whole(cell: str, kind: str, name: str, *, value: str = "", expected: str = 
 
 
 def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | None) -> bool:
-    """Whether an attribute is empty on one side because that release prints it of no object of its kind."""
+    """Return whether an attribute is empty on one side because that side's release never prints it."""
     if difference.value and difference.expected:
         return False
     own = facts[difference.cell]
@@ -253,7 +253,7 @@ def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | 
 
 
 def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
-    """Whether there are objects of a kind, and not one has the attribute."""
+    """Return whether objects of this kind exist, but none has the attribute."""
     printed = {path.rpartition("|")[2] for path in own if path.startswith(f"{kind}|")}
     return bool(printed) and attribute not in printed
 

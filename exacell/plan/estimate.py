@@ -1,8 +1,8 @@
-"""What plans say beside their steps: how long they may take, what caches hold, the arithmetic of sizes, what it costs. Pure.
+"""Compute the notes of plans: how long they may take, what caches hold, the arithmetic of sizes, and the cost. Pure.
 
 Times are rough figures from what was read, shown before anybody confirms. Only sizes are facts (dirty bytes, megabytes that a
 rebalance moves). The rates are assumptions on the slow side: Oracle publishes none, and databases use the same disks
-meanwhile. What no figure is known for is named instead of guessed.
+meanwhile. Steps without a known figure are named instead of guessed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.rolling import laps
 
 FLUSH_RATE = 20 * MIB
-"""Bytes a second that one hard disk takes of a flush's scattered writes, beside its databases' own. An assumption."""
+"""Bytes per second of a flush's scattered writes that one hard disk takes besides the databases' writes. An assumption."""
 
 COLLECTIONS = 90.0
-"""Seconds until a flush is proven after it is complete: collections come once a minute, and a later one is waited for."""
+"""Seconds until a complete flush is proven: collections come once a minute, and a later one is needed."""
 
 MOVE_RATE = 10 * MIB
-"""Bytes a second and disk that a rebalance moves at a modest power. An assumption."""
+"""Bytes per second and disk that a rebalance moves at a modest power. An assumption."""
 
 GATE = 10.0
-"""Seconds to look whether a gate between waves is open, when it is."""
+"""Seconds that the check of an open gate between waves takes."""
 
 OFTEN = 5.0
 """Seconds for a statement on a cell: CellCLI's own start, the statement, reading back."""
@@ -47,16 +47,16 @@ _USUAL: tuple[tuple[str, float | None], ...] = (
     (r"ALTER DISKGROUP \S+ (MOUNT|DISMOUNT)", 15.0),
     (r"(ALTER CELL VALIDATE|CREATE DIAGPACK|IMPORT)", None),
 )
-"""How a statement begins → the seconds that it takes as a rule, None when that depends on what nobody reads before."""
+"""Beginning of a statement → its usual seconds; None if they depend on things that are not read before."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """How long a plan may take, without the time that somebody takes to answer.
+    """How long a plan may take, without the time for answers to questions.
 
     Attributes:
-        seconds: of all that a figure is known for.
-        unknown: titles of stages for which none is known.
+        seconds: the sum of all stages with a known figure.
+        unknown: titles of stages without one.
     """
 
     seconds: float
@@ -64,9 +64,9 @@ class Estimate:
 
 
 def flush_seconds(fact: CellFacts) -> float | None:
-    """Return how long a flush of the cell's flash cache and its proof may take, None when what is dirty was not read.
+    """Return how many seconds a flush of the cell's flash cache and its proof may take; None if the dirty bytes were not read.
 
-    Dirty data goes to the hard disks, all at once.
+    Dirty data goes to all hard disks at once.
     """
     dirty = fact.metric_bytes("FC_BY_DIRTY")
     disks = sum(1 for disk in fact.cell_disks if disk.hard)
@@ -76,7 +76,7 @@ def flush_seconds(fact: CellFacts) -> float | None:
 
 
 def flush_note(facts: Sequence[CellFacts]) -> str:
-    """Return the arithmetic of the slowest cell's flush in one line, empty when nothing is known."""
+    """Return the arithmetic of the slowest cell's flush in one line; empty if nothing is known."""
     known = [(seconds, fact) for fact in facts if (seconds := flush_seconds(fact)) is not None]
     if not known:
         return ""
@@ -92,12 +92,12 @@ def flush_note(facts: Sequence[CellFacts]) -> str:
 
 
 def rebalance_seconds(moved_mb: int, disks: int) -> float:
-    """Return how long ASM may take to move so many MB between so many disks."""
+    """Return how many seconds ASM may take to move so many MB between so many disks."""
     return 30.0 + moved_mb * MIB / (MOVE_RATE * max(disks, 1))
 
 
 def step_seconds(step: Step) -> float | None:
-    """Return how long a step may take, None when nothing tells."""
+    """Return how many seconds a step may take; None if unknown."""
     if step.estimate is not None:
         return step.estimate
     if step.watch is Watch.FLUSH:
@@ -107,14 +107,14 @@ def step_seconds(step: Step) -> float | None:
 
 
 def stage_seconds(stage: Stage) -> float | None:
-    """Return how long a stage may take: its slowest target's time, None when nothing tells for one of them."""
+    """Return how many seconds a stage may take: the time of its slowest target; None if one target's time is unknown."""
     times = [step_seconds(step) for step in stage.steps]
     known = [seconds for seconds in times if seconds is not None]
     return max(known, default=0.0) if len(known) == len(times) else None
 
 
 def estimate(plan: Plan) -> Estimate:
-    """Return how long a plan may take when nothing fails: stages one after the other, wave by wave."""
+    """Return how long a plan may take if nothing fails: stages one after the other, wave by wave."""
     total, unknown = 0.0, []
     for lap in laps(plan):
         total += GATE if lap.wave else 0.0
@@ -130,7 +130,7 @@ def estimate(plan: Plan) -> Estimate:
 
 
 def timed(plan: Plan) -> Plan:
-    """Return the plan with its estimate, and with a step's own in each step where one is known."""
+    """Return the plan with its estimate, and each step with its own estimate if one is known."""
     stages = tuple(
         replace(stage, steps=tuple(replace(step, estimate=step_seconds(step)) for step in stage.steps))
         for stage in plan.stages
@@ -140,11 +140,11 @@ def timed(plan: Plan) -> Plan:
 
 
 _FEW = 4
-"""Up to so many cells each have a line of their own among a plan's notes."""
+"""Up to this number, each cell has its own line in a plan's notes."""
 
 
 def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
-    """Return what the caches hold, of few cells each for itself and of many in sum, and how long their flush may take.
+    """Return lines about the caches' contents and the time of their flush: one for each of a few cells, a sum for many.
 
     Args:
         cells: with FLASHCACHE, CELLDISK and FLASH_METRICS read; those without figures are left out.
@@ -169,18 +169,19 @@ def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
 
 
 LARGEST = 100
-"""Objects that a cell names, those of which it has most. Source: reference cellcli.md 2.1, LIMIT with ORDER BY."""
+"""Number of objects that a cell lists, those with most data in the cache. Source: reference cellcli.md 2.1, LIMIT with ORDER BY."""
 
 CONTENT = (
     "list flashcachecontent attributes dbUniqueName, cachedSize, hitCount, missCount "
     f"order by cachedSize desc limit {LARGEST}"
 )
-"""What databases have in the cache, and how often it answered them."""
+"""The LIST statement for the databases' data in the cache, and for how often the cache answered them."""
 
 
 def cost_notes(content: Mapping[str, Sequence[Record]]) -> tuple[str, ...]:
-    """Return what will be read from disk again, by database, the most first: what it has in the cache, and the part of its
-    reads of those objects that the cache answered so far.
+    """Return a line per database about data that will be read from disk again, largest first.
+
+    It shows the data in the cache, and the share of reads of these objects that the cache has answered so far.
 
     Args:
         content: cell → its records of ``CONTENT``.
@@ -203,11 +204,11 @@ def cost_notes(content: Mapping[str, Sequence[Record]]) -> tuple[str, ...]:
 
 
 def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int) -> tuple[str, ...]:
-    """Return the arithmetic of each size, folded over cells with the same, and how long the flush before it may take.
+    """Return the arithmetic of each size, folded over cells with the same, and the time of the flush before it.
 
     Args:
-        sizes: bytes that each cell's cache gets.
-        asked: bytes that were asked for, which may have been rounded.
+        sizes: bytes of each cell's new cache.
+        asked: bytes that were asked for; they may have been rounded.
     """
     groups = grouped(((len(fact.flash_disks), sizes[fact.cell], fact.cache_room()), fact.cell) for fact in todo)
     notes = []
@@ -223,5 +224,5 @@ def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int
 
 
 def resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
-    """Return what re-creating these caches costs."""
+    """Return a warning about the cost of re-creating these caches."""
     return ("the cache starts empty: databases on these cells read from disk until it is warm",) if todo else ()

@@ -1,4 +1,4 @@
-"""A cell as the planners see it: what one round trip of LIST statements told, typed. Pure."""
+"""Hold a cell's facts for the planners: the typed answers to one round trip of LIST statements. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Record = Mapping[str, Any]
 
 CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus, makeModel"
 CELL_PMEM = CELL + ", pmemCacheMode"
-"""Where the release has PMEM that may be write-back. Source: reference cellcli.md section 8 (19.3 to before 23.1)."""
+"""The same for releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8 (19.3 to before 23.1)."""
 PMEMCACHE = "list pmemcache attributes name, size, status"
 XRMEMCACHE = "list xrmemcache detail"
-"""With DETAIL a cell prints what it has: a cache in DRAM has neither size nor status, and can't be flushed."""
+"""With DETAIL a cell prints only the attributes that exist: a cache in DRAM has neither size nor status, and can't be flushed."""
 FLASHCACHE = "list flashcache attributes name, size, effectiveCacheSize, status, degradedCelldisks, cellDisk"
 FLASHLOG = "list flashlog attributes name, size, status"
 CELLDISK = "list celldisk attributes name, diskType, size, freeSpace, status, flushStatus, flushError"
@@ -29,9 +29,9 @@ GRIDDISK = (
     "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome, cachedBy"
 )
 GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
-"""Without what only ASM can tell through CELLSRV, for a cell whose CELLSRV is stopped."""
+"""Without attributes that come from ASM through CELLSRV; for a cell whose CELLSRV is stopped."""
 GRIDDISK_STOPPED = "list griddisk attributes name, cellDisk, diskType, size, status, cachedBy"
-"""The same with what a write-back cache holds, which the cell knows by itself."""
+"""The same with the data in a write-back cache, which the cell itself knows."""
 GRIDDISK_241 = GRIDDISK + ", storagePool, poolDiskStatus"
 IORMPLAN = "list iormplan attributes name, dbPlan, objective, status"
 FLASH_METRICS = (
@@ -45,26 +45,26 @@ XRMEMLOG = "list xrmemlog attributes name, size, status"
 REDO_METRICS = "list metriccurrent where objectType = 'FLASHLOG' and name like 'FL_(RQ_W|IO_W_SKIP_LOG_ON_.*)'"
 
 FLUSHED = "normal - flushed"
-"""The status of a cache that holds nothing dirty any more, which a degraded one never says."""
+"""The status of a cache without dirty data; a degraded cache never shows it."""
 FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
-"""The statuses of a cache from its FLUSH until its CANCEL FLUSH, in which it takes nothing new."""
+"""The statuses of a cache from its FLUSH until its CANCEL FLUSH; meanwhile it caches nothing new."""
 
 MODE_SINCE = "11.2.3.2.0"
-"""The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
+"""The first release that shows flashCacheMode. Source: reference cellcli.md section 8."""
 
 LET_GO = ("FORMER", "CANDIDATE")
-"""header_status of a disk that no disk group has, in v$asm_disk. Source: reference asm.md section 6."""
+"""header_status in v$asm_disk of a disk that belongs to no disk group. Source: reference asm.md section 6."""
 
 EXPELLED = "expelled"
-"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmspace`."""
+"""Replaces the header of a disk without a row in ASM, because its disk group dropped it; see :mod:`exacell.plan.asmspace`."""
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
-"""The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
+"""The first release whose PMEM cache may be write-back, and the first after these. Source: reference cellcli.md section 8."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlashCache:
-    """A cell's flash cache. ``cell_disks`` are its members; ``status`` is lower case (``normal - flushed``)."""
+    """A cell's flash cache. ``cell_disks`` are its members; ``status`` is in lower case (``normal - flushed``)."""
 
     name: str
     size: int
@@ -74,18 +74,18 @@ class FlashCache:
 
     @property
     def caching(self) -> str:
-        """``on``, or ``off`` while the status says flushing or flushed. Source: cellcli.md 6.2."""
+        """Return ``on``, or ``off`` while the status says flushing or flushed. Source: cellcli.md 6.2."""
         return "off" if "flush" in self.status else "on"
 
     @property
     def healthy(self) -> bool:
-        """Whether nothing is degraded and the status is one of the normal ones."""
+        """Return whether nothing is degraded and the status is one of the normal ones."""
         return self.status.startswith("normal") and not self.degraded
 
 
 @dataclass(frozen=True, kw_only=True)
 class PmemCache:
-    """A cell's cache on persistent memory; ``status`` has the words of the flash cache's.
+    """A cell's cache on persistent memory; ``status`` has the same values as that of the flash cache.
 
     One in DRAM (X10M and later) has no status.
     """
@@ -96,7 +96,7 @@ class PmemCache:
 
     @property
     def caching(self) -> str:
-        """``on``, or ``off`` while the status says flushing or flushed."""
+        """Return ``on``, or ``off`` while the status says flushing or flushed."""
         return "off" if "flush" in self.status else "on"
 
 
@@ -115,18 +115,18 @@ class CellDisk:
 
     @property
     def hard(self) -> bool:
-        """Whether it is on a hard disk."""
+        """Return whether it is on a hard disk."""
         return not self.flash and not self.pmem
 
     @property
     def kind(self) -> str:
-        """Its diskType, in small letters."""
+        """Return its diskType in lower case."""
         return "flashdisk" if self.flash else "pmem" if self.pmem else "harddisk"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lun:
-    """What a cell disk is made on; ``cell_disk`` is empty while there is none, ``kind`` its diskType in small letters."""
+    """The place of a cell disk; ``cell_disk`` is empty while there is none, ``kind`` is its diskType in lower case."""
 
     name: str
     cell_disk: str
@@ -138,10 +138,10 @@ class Lun:
 
 @dataclass(frozen=True, kw_only=True)
 class GridDisk:
-    """A grid disk; asm_* are empty where the cell prints nothing, upper case for the mode.
+    """A grid disk. The asm_* fields are empty if the cell prints nothing; the mode is in upper case.
 
     ``cached_by`` are the flash and PMEM cell disks that hold write-back data for it. Source: cellcli.md 6.6.
-    ``asm_size`` are the bytes that ASM uses of it, as all of its instances say; None where they were not asked, or don't.
+    ``asm_size`` are the bytes of it that ASM uses, as all ASM instances report them; None if they were not asked or differ.
     """
 
     name: str
@@ -160,19 +160,19 @@ class GridDisk:
 
     @property
     def prefix(self) -> str:
-        """The name's part before ``_<celldisk>``; empty when the name has another form."""
+        """Return the part of the name before ``_<celldisk>``; empty if the name has another form."""
         tail = "_" + self.cell_disk
         return self.name[: -len(tail)] if self.name.lower().endswith(tail.lower()) else ""
 
     def use(self, headers: Mapping[str, str] | None) -> str:
-        """Return why the disk is not free, empty when it is.
+        """Return why the disk is not free, empty if it is.
 
-        A grid disk is free only if no Exascale pool has it, asmModeStatus is UNUSED or DROPPED, and either it names
-        no disk group or its header is FORMER or CANDIDATE in every ASM cluster of the rack, or the disk group that it names
-        has dropped it and ASM does not see it any more. Source: cellcli.md 6.5.
+        A grid disk is free only if no Exascale pool has it, its asmModeStatus is UNUSED or DROPPED, and one of these holds:
+        it names no disk group; its header is FORMER or CANDIDATE in every ASM cluster of the rack; or the disk group that it
+        names has dropped it and ASM does not see it any more. Source: cellcli.md 6.5.
 
         Args:
-            headers: grid disk name (lower case) → header_status as ASM sees it, or ``EXPELLED``; None when no ASM could be
+            headers: grid disk name (lower case) → header_status as ASM sees it, or ``EXPELLED``; None if no ASM could be
                 asked.
         """
         if self.pool:
@@ -195,19 +195,19 @@ class GridDisk:
 
 @dataclass(frozen=True, kw_only=True)
 class CellFacts:
-    """What is known of one cell; what was not asked for is empty.
+    """The known facts of one cell; fields that were not asked for are empty.
 
     Attributes:
-        cell: under which name it is asked, a host's.
-        name: its own, which need not be the host's; empty where it was not asked for.
-        mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through), and where a
-            cell does not tell it.
-        pmem_mode: the same of the PMEM cache; empty on cells and releases without.
+        cell: the host name under which it is asked.
+        name: its own name, which may differ from the host's; empty if it was not asked for.
+        mode: ``writeback`` or ``writethrough``, lower case; empty on releases without the attribute (write-through), and if the
+            cell does not show it.
+        pmem_mode: the same for the PMEM cache; empty on cells and releases without one.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
         memory_log: bytes of the log in persistent memory, 0 without one.
-        redo: FL_* → (redo writes since the counters began, collectionTime), of all writes and of those that skip the flash log
-            because the logs are on flash.
-        read_now: nothing that stands before in the same text has changed what is on the cell since it was read.
+        redo: FL_* → (redo writes since the counters began, collectionTime); all writes, and those that skip the flash log
+            because the redo logs are on flash.
+        read_now: no earlier statement of the same text has changed the cell since these facts were read.
     """
 
     cell: str
@@ -235,47 +235,47 @@ class CellFacts:
 
     @property
     def flash_disks(self) -> tuple[CellDisk, ...]:
-        """The flash cell disks, by name."""
+        """Return the flash cell disks, by name."""
         return tuple(disk for disk in self.cell_disks if disk.flash)
 
     @property
     def hard_disks(self) -> tuple[CellDisk, ...]:
-        """The cell disks on hard disks, by name; those on persistent memory are none."""
+        """Return the cell disks on hard disks, by name; disks on persistent memory do not count."""
         return tuple(disk for disk in self.cell_disks if disk.hard)
 
     @property
     def writeback(self) -> bool:
-        """Whether the flash cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        """Return whether the flash cache may hold the only copy of data; True also if the cell does not show a mode that it has."""
         return self.mode == "writeback" or (self.mode != "writethrough" and self.at_least(MODE_SINCE))
 
     @property
     def memory_cache(self) -> str:
-        """What its release calls the cache in memory: ``pmemcache``, from 23.1 on ``xrmemcache``."""
+        """Return its release's name for the cache in memory: ``pmemcache``, from 23.1 on ``xrmemcache``."""
         return "xrmemcache" if self.at_least(PMEM_UNTIL) else "pmemcache"
 
     @property
     def tells_pmem(self) -> bool:
-        """Whether its release has a PMEM cache that may be write-back, and tells it."""
+        """Return whether its release has a PMEM cache that may be write-back, and shows its mode."""
         return self.at_least(PMEM_SINCE) and not self.at_least(PMEM_UNTIL)
 
     @property
     def pmem_writeback(self) -> bool:
-        """Whether the PMEM cache may hold the only copy of data; so where the cell should tell its mode and does not."""
+        """Return whether the PMEM cache may hold the only copy of data; True also if the cell does not show a mode that it has."""
         unsure = self.tells_pmem and self.pmem_mode != "writethrough"
         return self.pmem_cache is not None and (self.pmem_mode == "writeback" or unsure)
 
     def metric_bytes(self, name: str) -> int | None:
-        """Return an FC_BY_* metric in bytes, None when the cell did not give it."""
+        """Return an FC_BY_* metric in bytes; None if the cell did not return it."""
         found = (self.metrics or {}).get(name)
         return None if found is None else int(found[0])
 
     def at_least(self, release: str) -> bool:
-        """Whether the cell's release is ``release`` or later; False when it is unknown."""
+        """Return whether the cell's release is ``release`` or later; False if it is unknown."""
         return bool(self.release) and release_key(self.release) >= release_key(release)
 
     @property
     def cache_size(self) -> int:
-        """Bytes of the flash cache; 0 without one."""
+        """Return the bytes of the flash cache; 0 without one."""
         return self.flash_cache.size if self.flash_cache is not None else 0
 
     def cache_room(self, *, plus: Mapping[str, int] | None = None) -> int:
@@ -285,7 +285,7 @@ class CellFacts:
         decides.
 
         Args:
-            plus: bytes that will be free in addition, by cell disk name.
+            plus: further bytes that will be free, by cell disk name.
         """
         rooms = [round_down(self._room(disk, plus or {})) for disk in self.flash_disks]
         return min(rooms) * len(rooms) if rooms else 0
@@ -299,12 +299,12 @@ class CellFacts:
 
 
 def rounded_cache(size: int, disks: int) -> int:
-    """Return what CREATE FLASHCACHE ALL size= makes of ``size`` over so many disks: equal shares of 16M units."""
+    """Return the size that CREATE FLASHCACHE ALL size= makes from ``size`` over so many disks: equal shares of 16M units."""
     return round_down(size // disks, ALLOCATION_UNIT) * disks
 
 
 def statements_for(*wanted: str, release: str = "") -> list[str]:
-    """Return the LIST statements, exchanged for the release's own where it knows more, without those it knows not."""
+    """Return the LIST statements in the form for this release, without those that the release does not know."""
     exchanged: dict[str, str] = {}
     if release and release_key(release) >= release_key("24.1"):
         exchanged[GRIDDISK] = GRIDDISK_241
@@ -318,7 +318,7 @@ def statements_for(*wanted: str, release: str = "") -> list[str]:
 
 
 def text_of(record: Record, name: str) -> str:
-    """Return an attribute of a record as text, lists with commas; empty when the record has none."""
+    """Return an attribute of a record as text, lists with commas; empty if the record does not have it."""
     value = record.get(name)
     if isinstance(value, tuple):
         return ",".join(str(item) for item in value)
@@ -358,11 +358,11 @@ def _epoch_ms(value: object) -> int:
     try:
         return int(datetime.fromisoformat(text).timestamp() * 1000)
     except ValueError:
-        return 0  # Older than anything that is waited for.
+        return 0  # Older than any moment that is waited for.
 
 
 def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record]]) -> CellFacts:
-    """Return the facts that the answers to ``statements`` (constants of this module) hold."""
+    """Return the facts in the answers to ``statements``, which are constants of this module."""
     known: dict[str, Any] = {"cell": cell}
     for statement, rows in zip(statements, tables, strict=True):
         if statement in _EACH:
@@ -456,7 +456,7 @@ def _griddisk(row: Record) -> GridDisk:
 
 
 def dbplan_of(rows: Sequence[Record]) -> str:
-    """Return the dbplan as LIST IORMPLAN prints it, whether or not it can be read; empty where there is none."""
+    """Return the dbplan as LIST IORMPLAN prints it, even if it can't be read; empty if there is none."""
     return text_of(rows[0], "dbPlan") if rows else ""
 
 
@@ -484,13 +484,13 @@ _EACH: Mapping[str, tuple[str, Callable[[Record], object]]] = {
     FLASH_PHYSICALDISK: ("flash_physical", _physical),
     DATABASE: ("databases", _name),
 }
-"""What each row of an answer is read as, and the fact that holds all of them."""
+"""By statement, the fact that holds all rows of the answer, and the function that reads a row."""
 
 _ONE: Mapping[str, tuple[str, Callable[[Record], object]]] = {
     FLASHCACHE: ("flash_cache", _flashcache),
     **dict.fromkeys((PMEMCACHE, XRMEMCACHE), ("pmem_cache", _pmemcache)),
 }
-"""What the one row of an answer is read as; None stands for no row."""
+"""By statement, the fact that holds the only row of the answer, and the function that reads it; None means no row."""
 
 _READERS = {
     **dict.fromkeys((CELL, CELL_PMEM), _cell),
@@ -500,4 +500,4 @@ _READERS = {
     **dict.fromkeys((FLASH_METRICS, PMEM_METRICS, XRMEM_METRICS), _metrics),
     REDO_METRICS: _redo,
 }
-"""What reads the facts of an answer as a whole."""
+"""By statement, the function that reads facts from the whole answer."""

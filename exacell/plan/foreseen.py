@@ -1,7 +1,7 @@
-"""What a database will show once changes are made that were only planned: its records as they will be then. Pure.
+"""Compute the records that a database will show after changes that are only planned. Pure.
 
-A preview plans one line after another, and nothing of it is sent. What a line needs that the lines before it will have done
-counts as done: parameters as they will be set, redo log groups that will be there or gone, tables as flash will cache them.
+A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
+counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ class Foreseen:
     """The changes of databases that a preview has planned so far.
 
     Attributes:
-        moved: cells, hosts and nodes on which it takes back a change, so that what older changes left there is not there now.
+        moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is
+            not there yet, so it is not checked.
     """
 
     def __init__(self) -> None:
@@ -28,7 +29,7 @@ class Foreseen:
         self.moved: set[str] = set()
 
     def note(self, database: str, change: Change) -> None:
-        """Count a change as made from now on."""
+        """Treat a change as made from now on."""
         self._changes.setdefault(database.upper(), []).append(change)
 
     def of(self, database: str, records: Records) -> Shown:
@@ -65,7 +66,7 @@ def _set(rows: Sequence[dict[str, Any]], change: SetParameter) -> None:
 
 
 def _add(shown: Shown, change: AddLog) -> None:
-    """Add a group with what the statement says of it, and what it takes from the others where it says nothing."""
+    """Add a group with the values of the statement; values that it does not give are copied from the other groups."""
     if "db.log" not in shown:
         return
     logs, instances = shown["db.log"], shown.get("db.instance", [])

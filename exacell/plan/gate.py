@@ -1,7 +1,7 @@
-"""The gate between two waves of a rolled plan: what must hold on the rack before the next cells are touched. Pure.
+"""Judge the gate between two waves of a rolled plan: what must hold on the rack before the next cells are touched. Pure.
 
-Open means: every grid disk in ASM use is ONLINE on all cells, where the wave takes disks offline ASM says Yes to each of
-them, the flash cache of the other cells is normal, and ASM moves or resyncs nothing. Source: Oracle SAGUG, shutting down a
+A gate is open if every grid disk that ASM uses is ONLINE on all cells, ASM says Yes to each disk that the wave takes offline,
+the flash cache of the other cells is normal, and ASM moves or resyncs nothing. Source: Oracle SAGUG, shutting down a
 storage server; reference cellcli.md 6.5.
 """
 
@@ -14,21 +14,21 @@ from exacell.core.values import dataclass
 from exacell.plan import facts as f
 
 GATE_FACTS = (f.GRIDDISK, f.FLASHCACHE)
-"""What is read from every cell of the rack."""
+"""The LIST statements for every cell of the rack."""
 
 NOT_IN_USE = ("UNUSED", "DROPPED")
 """asmModeStatus of a grid disk that no disk group uses."""
 
 UNMOUNTED = "UNKNOWN"
-"""asmModeStatus of a grid disk of a disk group while no ASM instance that the cell knows has it mounted."""
+"""asmModeStatus of a grid disk whose disk group no ASM instance known to the cell has mounted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Closed:
-    """One reason why a gate is closed: where, and what is waited for.
+    """One reason why a gate is closed: the target, and the state that it waits for.
 
     Attributes:
-        ours: an earlier wave left the cell without caching; only a statement mends that, waiting does not.
+        ours: an earlier wave left the cell without caching; only a statement repairs that, waiting does not.
     """
 
     target: str
@@ -37,13 +37,15 @@ class Closed:
 
 
 def in_use(grid: f.GridDisk) -> bool:
-    """Return whether ASM may use the disk; what can't be told counts as used."""
+    """Return whether ASM may use the disk; an unknown state counts as used."""
     return grid.asm_mode not in NOT_IN_USE
 
 
 def all_online(grids: Sequence[f.GridDisk]) -> bool:
-    """Whether ASM has all of a cell's grid disks ONLINE that it uses, and dropped none of them from a group for good; False
-    where the cell tells of none."""
+    """Return whether all grid disks of a cell that ASM uses are ONLINE, and ASM has dropped none of them from a group for good.
+
+    False if the cell shows no grid disk.
+    """
     expelled = any(grid.asm_mode == "DROPPED" and grid.asm_group for grid in grids)
     return bool(grids) and not expelled and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))
 
@@ -56,12 +58,12 @@ def needed(grid: f.GridDisk) -> bool:
 def closed(
     facts: Mapping[str, f.CellFacts], wave: Collection[str], *, offline: bool, cached: Collection[str] = ()
 ) -> tuple[Closed, ...]:
-    """Return why the cells of ``wave`` must not be touched now, one reason a cell; empty when the gate is open.
+    """Return why the cells of ``wave`` must not be touched now, one reason per cell; empty if the gate is open.
 
     Args:
         facts: of all cells of the rack, with GATE_FACTS read.
         offline: the wave takes grid disks offline.
-        cached: cells that must have a flash cache: those whose re-creation an earlier wave did not finish.
+        cached: cells that must have a flash cache because an earlier wave did not finish creating it again.
     """
     found = (
         _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
@@ -89,7 +91,7 @@ def _not_online(grid: f.GridDisk) -> str:
 
 
 def _own(cell: str, fact: f.CellFacts, *, offline: bool) -> Closed | None:
-    """The wave's own disks: one that an earlier attempt left inactive can't come back by waiting and does no harm."""
+    """Return why the wave's own disks close the gate, None if they don't; disks left inactive by an earlier attempt do not."""
     for grid in fact.grid_disks:
         if not needed(grid) or grid.status == "inactive":
             continue
@@ -102,7 +104,7 @@ def _own(cell: str, fact: f.CellFacts, *, offline: bool) -> Closed | None:
 
 
 def offline_cells(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
-    """Return the cells with a grid disk in ASM use that is not ONLINE: they go first, or no gate ever opens."""
+    """Return the cells with a disk that ASM uses and that is not ONLINE: they go first, or no gate would ever open."""
     return tuple(
         cell
         for cell, fact in facts.items()
@@ -111,12 +113,12 @@ def offline_cells(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
 
 
 def flushed_cells(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
-    """Return the cells whose flash cache is there and does not cache; only a statement ends that, waiting does not."""
+    """Return the cells that have a flash cache which does not cache; only a statement ends that, waiting does not."""
     return tuple(cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off")
 
 
 def first_cells(facts: Mapping[str, f.CellFacts], creating: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the cells that go before the others because their own turn mends them: disks away, caching off, cache gone.
+    """Return the cells that go before the others because their own turn repairs them: disks away, caching off, cache gone.
 
     Args:
         creating: cells whose flash cache the plan creates; one that has none now caches nothing until its turn.
@@ -127,7 +129,7 @@ def first_cells(facts: Mapping[str, f.CellFacts], creating: Collection[str] = ()
 
 
 def unmounted(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
-    """Return the disk groups of which cells say that no ASM instance has them mounted; nobody but a DBA mounts them."""
+    """Return the disk groups that no ASM instance has mounted according to the cells; only a DBA mounts them."""
     return tuple(
         dict.fromkeys(
             grid.asm_group.upper()

@@ -1,8 +1,8 @@
-"""Settings of a host's kernel, files below /sys and /proc/sys: which may be named, read and set, and the plan that sets them.
+"""Plan settings of a host's kernel, files below /sys and /proc/sys: which may be named, read and set. Pure.
 
-Paths are an allow-list, with ``*``, ``?`` and ``[ab]`` for one name each. What may be set is a list of names that change nothing
-but speed, to a number (or several), Y or N, or a word that the kernel lists: next to them lie files that lose data, lock a host
-up or can't be taken back before its next boot (``stable_writes``, ``kernel/modules_disabled``). Pure.
+Paths must match an allow-list; ``*``, ``?`` and ``[ab]`` match within one name. Only listed names may be set: they change nothing
+but speed, and take a number (or several), Y or N, or a word that the kernel lists. Other files nearby lose data, lock up a host
+or can't be taken back before its next boot (``stable_writes``, ``kernel/modules_disabled``).
 
 Source: Linux, Documentation/ABI/stable/sysfs-block, Documentation/admin-guide/sysctl; sysctl.d(5), modprobe.d(5), udev(7).
 """
@@ -73,24 +73,24 @@ SPEED = (
     ),
     "/proc/sys/kernel/numa_balancing",
 )
-"""What may be set. Source: Linux, Documentation/ABI/stable/sysfs-block, admin-guide/sysctl/{vm,net,kernel},
+"""Settings that may be set. Source: Linux, Documentation/ABI/stable/sysfs-block, admin-guide/sysctl/{vm,net,kernel},
 networking/ip-sysctl, block/switching-sched, admin-guide/kernel-parameters."""
 
 _MOST = {
     "queue/max_sectors_kb": "queue/max_hw_sectors_kb",
     "queue/discard_max_bytes": "queue/discard_max_hw_bytes",
 }
-"""Settings whose largest value another file of the device tells. Source: sysfs-block."""
+"""Setting → another file of the device that contains its largest value. Source: sysfs-block."""
 
 _LISTED = {"/proc/sys/net/ipv4/tcp_congestion_control": "/proc/sys/net/ipv4/tcp_available_congestion_control"}
-"""Settings whose words another file lists. Source: Documentation/networking/ip-sysctl."""
+"""Setting → another file that lists its words. Source: Documentation/networking/ip-sysctl."""
 
 _RESET = {"queue/scheduler": "queue/nr_requests", "queue/nr_requests": "queue/iosched/async_depth"}
-"""Settings whose change sets another one anew, so that taking it back has to restore both. Source: Linux, block/elevator.c,
+"""Setting → another one that its change also sets, so that undo has to restore both. Source: Linux, block/elevator.c,
 elevator_switch: the new scheduler brings its own depth; block/mq-deadline.c, dd_depth_updated: a new depth sets async_depth."""
 
 _TUNED = {"queue/scheduler": "queue/iosched/*"}
-"""Settings that begin anew with another one: those of a scheduler go with it, and come back with the values it begins with.
+"""Setting → others that depend on it: those of a scheduler disappear with it, and come back with default values.
 Source: Linux, block/elevator.c, elv_unregister_queue; block/mq-deadline.c, dd_init_sched."""
 
 _UNITS = {
@@ -98,8 +98,8 @@ _UNITS = {
     for ratio, size in (("dirty_ratio", "dirty_bytes"), ("dirty_background_ratio", "dirty_background_bytes"))
     for one, other in ((ratio, size), (size, ratio))
 }
-"""One setting in two units: a value of one sets the other one to 0. Bytes can't be set to 0, so only the other one brings back
-what was there. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes; mm/page-writeback.c."""
+"""Setting → the same setting in another unit: a value of one sets the other to 0. Bytes can't be set to 0, so only the other
+one can restore the earlier state. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes; mm/page-writeback.c."""
 
 _UNITS_WHY = "the kernel sets it to 0 when the value is given in the other unit"
 
@@ -108,7 +108,7 @@ def read_path(text: str) -> str:
     """Return the path of a setting, or the pattern of several.
 
     Raises:
-        StatementError: it is outside of the places that hold settings.
+        StatementError: it is outside of the folders that contain settings.
     """
     if any(re.fullmatch(shape, text, re.ASCII) for shape in _SHAPES):
         return text
@@ -118,8 +118,10 @@ def read_path(text: str) -> str:
 
 
 def meant_setting(text: str) -> str:
-    """Return the question whether a setting of that list was meant, written as a path, or with dots as sysctl has it; empty
-    where none is near or the name is one of the list."""
+    """Return the question whether a listed setting was meant, written as a path, or with dots as in sysctl.
+
+    Empty if none is similar, or the name is a listed one.
+    """
     *folders, name = re.split(r"[/.]", text)
     known = {setting.rpartition("/")[2]: setting for setting in SPEED}
     found = closest(name, known, limit=1)
@@ -129,15 +131,15 @@ def meant_setting(text: str) -> str:
 
 
 def no_file(pattern: str) -> str:
-    """Return what is said of a setting that a host does not have."""
+    """Return the error text for a setting that a host does not have."""
     return ": ".join(filter(None, (f"there is no {pattern}", meant_setting(pattern))))
 
 
 def read_value(text: str) -> str:
-    """Return a value as it is written, blanks folded.
+    """Return a value as it is written, with single blanks.
 
     Raises:
-        StatementError: it is neither numbers nor a word.
+        StatementError: it is neither a number, numbers nor a word.
     """
     value = " ".join(text.split())
     if len(value) > _LONGEST or not _VALUE.fullmatch(value):
@@ -153,8 +155,8 @@ class Found:
     """One file of a host.
 
     Attributes:
-        mode: as ``ls -l`` writes it.
-        text: what the file says, without the last line feed; why it can't be read where ``readable`` is False.
+        mode: in the form of ``ls -l``.
+        text: the file's content without the last line feed; if ``readable`` is False, why it can't be read.
     """
 
     path: str
@@ -164,25 +166,25 @@ class Found:
 
     @property
     def value(self) -> str:
-        """What is set: the word in brackets where the kernel lists words, else all of it with blanks folded."""
+        """Return the present value: the word in brackets if the kernel lists words, else the whole text with single blanks."""
         chosen = re.findall(r"\[([^\[\]]+)\]", self.text) if self.choices else []
         return chosen[0] if chosen else " ".join(self.text.split())
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that the kernel lists, the chosen one among them; empty where it lists none."""
+        """Return the words that the kernel lists, including the chosen one; empty if it lists none."""
         words = self.text.split()
         listed = sum(word.startswith("[") and word.endswith("]") for word in words) == 1
         return tuple(word.strip("[]") for word in words) if listed and "\n" not in self.text.strip() else ()
 
     @property
     def device(self) -> str:
-        """The disk, host adapter or module that it belongs to; empty for those of the whole host."""
+        """Return the disk, host adapter or module to which it belongs; empty for settings of the whole host."""
         return _split(self.path)[1]
 
     @property
     def setting(self) -> str:
-        """Its name without the device: ``queue/scheduler``, ``vm/swappiness``."""
+        """Return its name without the device: ``queue/scheduler``, ``vm/swappiness``."""
         return _split(self.path)[2]
 
 
@@ -193,7 +195,7 @@ def _split(path: str) -> tuple[str, str, str]:
 
 
 def companions(path: str) -> tuple[str, ...]:
-    """Return the paths that have to be read with one that is to be set: they tell its limit, or are set anew with it."""
+    """Return the paths to read together with a path to be set: they contain its limit or words, or its change also sets them."""
     folder, device, name = _split(path)
     others = [f"{folder}{device}/{table[name]}" for table in (_MOST, _RESET, _TUNED) if name in table]
     same = [other for one, other in _UNITS.items() if fnmatchcase(one, path)]
@@ -210,15 +212,15 @@ def settings_plan(
     wanted: Sequence[Wanted],
     found: Mapping[str, Mapping[str, Sequence[Found]]],
 ) -> Plan:
-    """Return the plan that gives the settings their values on each host.
+    """Return the plan that sets the values on each host.
 
     Args:
         text: the statement.
-        wanted: in the order in which they are written.
-        found: by host and pattern the files that are there, :func:`companions` among the patterns.
+        wanted: in the order in which they are to be written.
+        found: by host and pattern, the files that exist; the patterns include :func:`companions`.
 
     Raises:
-        RefusedError: a file can't be set so, on whatever host; says which and why. Nothing was sent.
+        RefusedError: a file can't get its value on some host; names the file and the reason. Nothing was sent.
     """
     steps, done, skipped, inverse = [], {}, {}, {}
     wrong: list[tuple[str, str]] = []
@@ -272,7 +274,7 @@ def settings_plan(
 
 
 def _targets(wanted: Sequence[Wanted], files: Mapping[str, Sequence[Found]]) -> dict[str, str]:
-    """Return path → value of what is to be set on one host, in order; of several values for one path the last counts."""
+    """Return path → value to be set on one host, in order; if a path has several values, the last counts."""
     targets: dict[str, str] = {}
     for pattern, value in wanted:
         for file in files.get(pattern, ()):
@@ -282,14 +284,14 @@ def _targets(wanted: Sequence[Wanted], files: Mapping[str, Sequence[Found]]) -> 
 
 
 def _spelt(file: Found, value: str) -> str:
-    """Return a value as the file will show it: Y and N for a switch, numbers without leading zeros."""
+    """Return a value in the form that the file will show: Y and N for a switch, numbers without leading zeros."""
     if file.value in ("Y", "N") and value.upper() in ("Y", "N", "1", "0"):
         return "Y" if value.upper() in ("Y", "1") else "N"
     return " ".join(str(int(part)) for part in value.split()) if _NUMBERS.fullmatch(value) else value
 
 
 def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
-    """Return why a file can't get a value, empty where it can."""
+    """Return why a file can't get a value; empty if it can."""
     if not file.readable:
         return f"{file.path} can't be read ({file.text}), so no change of it could be verified or taken back"
     if "w" not in file.mode[:4]:
@@ -322,7 +324,7 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
 
 
 def _why_no_unit(path: str, value: str, targets: Mapping[str, str], known: Mapping[str, Found]) -> str:
-    """Return why a setting that has another unit can't get a value; empty where it can, or has none."""
+    """Return why a setting that also exists in another unit can't get a value; empty if it can, or exists in one unit."""
     other = _UNITS.get(path, "")
     if not other or known[path].value == value:
         return ""
@@ -342,7 +344,7 @@ def _why_no_unit(path: str, value: str, targets: Mapping[str, str], known: Mappi
 
 
 def _tuned(writes: Sequence[Wanted], known: Mapping[str, Found]) -> list[Wanted]:
-    """Return what a scheduler that leaves was tuned to: it is set when the scheduler is back."""
+    """Return the values set for a scheduler that is replaced; they are set again when it comes back."""
     folders = [
         f"{folder}{device}/queue/iosched/" for folder, device, name in (_split(p) for p, _ in writes) if name in _TUNED
     ]
@@ -354,7 +356,7 @@ def _tuned(writes: Sequence[Wanted], known: Mapping[str, Found]) -> list[Wanted]
 
 
 def _writes(targets: Mapping[str, str], known: Mapping[str, Found]) -> list[Wanted]:
-    """Return what has to be written: what differs, and what is set anew by a write before it."""
+    """Return the values to write: those that differ, and those that an earlier write also changes."""
     writes: list[Wanted] = []
     anew: set[str] = set()
     for path, value in targets.items():
@@ -367,7 +369,7 @@ def _writes(targets: Mapping[str, str], known: Mapping[str, Found]) -> list[Want
 
 def _step(host: str, writes: Sequence[Wanted], known: Mapping[str, Found]) -> Step:
     before = {path: known[path].value for path, _ in writes}
-    # What is given in the other unit goes to 0, and it alone can bring back a value that it had.
+    # The setting in the other unit becomes 0, and only setting it again can restore its value.
     zeroed = {other: known[other].value for path in before if (other := _UNITS.get(path, ""))}
     read = {**before, **zeroed}
     back: dict[str, str] = {}
@@ -408,7 +410,7 @@ def _check(path: str, value: str, *, why: str = "") -> Check:
 
 
 def written_by(step: Step) -> tuple[Wanted, ...]:
-    """Return what a step writes into files, in order: what it is to prove, without what the kernel itself writes."""
+    """Return the values that a step writes into files, in order: its proofs, without values that the kernel itself writes."""
     own = (check for check in step.proves if check.object == SETTING and check.why != _UNITS_WHY)
     return tuple((str(check.where["name"]), str(check.value)) for check in own)
 
@@ -421,12 +423,12 @@ def statement_for(writes: Iterable[Wanted]) -> str:
 
 
 def fold_devices(devices: Sequence[str]) -> str:
-    """Return devices for eyes, ``loop[0-3]``; a list where a name has a character of cell sets in it (``cciss!c0d0``)."""
+    """Return devices in short form, ``loop[0-3]``; as a list if a name contains a character of cell sets (``cciss!c0d0``)."""
     return folded_whole(devices) or ",".join(devices)
 
 
 def fold_paths(paths: Iterable[str]) -> str:
-    """Return paths for eyes, those of several devices as one."""
+    """Return paths in short form, those of several devices as one."""
     parts = grouped(((folder, name), device) for folder, device, name in map(_split, paths))
     return ", ".join(
         f"{folder}{fold_devices(devices)}/{name}" if any(devices) else f"{folder}{name}"
@@ -435,7 +437,7 @@ def fold_paths(paths: Iterable[str]) -> str:
 
 
 def persistent(wanted: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines that keep settings over a boot, each with the file that it may stand in.
+    """Yield the lines that keep settings over a boot, each with the file to put it into.
 
     Args:
         wanted: path or pattern → value as it is written.
@@ -443,7 +445,7 @@ def persistent(wanted: Mapping[str, str]) -> Iterator[str]:
     for pattern, value in wanted.items():
         folder, device, name = _split(pattern)
         if folder == "/proc/sys/":
-            # sysctl.d takes slashes where a name itself has dots.
+            # sysctl.d accepts slashes if a name itself has dots.
             key = name.replace("/", ".") if "." not in name else name
             if not re.search(r"[*?\[]", key):
                 yield f"{key} = {value}   (/etc/sysctl.d/60-local.conf)"

@@ -1,4 +1,4 @@
-"""What a cell tells of itself that can't be true, or leaves out: the reasons not to plan by it. Pure."""
+"""Find facts of a cell that can't be true or are missing, and so forbid a plan. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from exacell.plan.facts import CELL, CELL_PMEM, CellFacts
 
 
 def untold(fact: CellFacts, statements: Sequence[str]) -> str:
-    """Return why nobody knows what may be dirty on a cell that was asked for itself, one clause; empty when it tells."""
+    """Return why the dirty data of a cell that was asked for directly is unknown, one clause; empty if it is known."""
     asked = CELL in statements or CELL_PMEM in statements
     return (
         "LIST CELL told neither releaseVersion nor flashCacheMode"
@@ -19,11 +19,11 @@ def untold(fact: CellFacts, statements: Sequence[str]) -> str:
 
 
 def mistaken(facts: Mapping[str, CellFacts], others: Sequence[str]) -> dict[str, str]:
-    """Return why which cells are not the ones that they are taken for, one clause each: a wrong address, or one cell twice.
+    """Return, by cell, why it is not the expected cell, one clause each: a wrong address, or one cell twice.
 
     Args:
-        facts: of the cells that are asked, by the name under which they are.
-        others: the names of the rack's cells, one of which a wrong address may lead to.
+        facts: by the name under which each cell is asked.
+        others: the names of the rack's cells; a wrong address may lead to one of them.
     """
     found: dict[str, str] = {}
     seen: dict[str, str] = {}
@@ -46,14 +46,14 @@ def _host(name: str) -> str:
 
 
 def hidden_cache(fact: CellFacts) -> str:
-    """Return why a cell whose LIST FLASHCACHE told no cache may have a write-back one all the same, one clause; else empty.
+    """Return why a cell may have a write-back cache though LIST FLASHCACHE showed none, one clause; empty if nothing suggests it.
 
-    An answer without a row is what a cell without a cache gives, and what one may give whose Management Server has not
-    read its objects yet. What the cell says elsewhere contradicts it: a grid disk that is cachedBy a flash cell disk, dirty
-    bytes in the newest collection of metrics, and flash that is neither free nor any grid disk's.
+    A cell without a cache returns no row, but so may one whose Management Server has not read its objects yet. Other facts of
+    the cell can contradict the answer: a grid disk that is cachedBy a flash cell disk, dirty bytes in the newest collection of
+    metrics, or flash that is neither free nor part of a grid disk.
 
     Args:
-        fact: with CELL, FLASHCACHE, CELLDISK and GRIDDISK read; and FLASH_METRICS, for what those tell.
+        fact: with CELL, FLASHCACHE, CELLDISK and GRIDDISK read; also FLASH_METRICS, for the dirty bytes.
     """
     if fact.flash_cache is not None or not fact.writeback:
         return ""
@@ -63,7 +63,7 @@ def hidden_cache(fact: CellFacts) -> str:
 
 
 def hidden_pmem(fact: CellFacts) -> str:
-    """Return why a cell whose LIST PMEMCACHE told no cache may have a write-back one all the same, one clause; else empty."""
+    """Return why a cell may have a write-back cache though LIST PMEMCACHE showed none, one clause; empty without a sign of it."""
     if fact.pmem_cache is not None or fact.pmem_mode == "writethrough":
         return ""
     why = _cached(fact, {disk.name.lower() for disk in fact.cell_disks if disk.pmem})
@@ -74,7 +74,7 @@ _MAYBE = "it may hold the only copy of data (look again in a minute)"
 
 
 def _cached(fact: CellFacts, disks: set[str]) -> str:
-    """Return which grid disk names one of the cell disks as what holds data for it; empty when none does."""
+    """Return which grid disk names one of these cell disks as its cache; empty if none does."""
     for grid in fact.grid_disks:
         for name in grid.cached_by:
             if name.lower() in disks:
@@ -88,9 +88,9 @@ def _dirty(fact: CellFacts) -> str:
 
 
 def _taken(fact: CellFacts, flash: set[str]) -> str:
-    """Return how much of its flash nothing listed takes, where that is the greater part of it; empty else.
+    """Return how much of the flash is used by nothing that is listed, if it is more than half; else empty.
 
-    Log, metadata and whatever a release keeps for itself are far less than that, a cache mostly is more.
+    Log, metadata and other space kept by a release are far less than that; a cache is usually more.
     """
     size = sum(disk.size - disk.free for disk in fact.flash_disks)
     lost = size - sum(grid.size for grid in fact.grid_disks if grid.cell_disk.lower() in flash)

@@ -1,8 +1,8 @@
-"""Plans as values: what would be sent where, what it changes, what proves it, and how it is taken back.
+"""Describe plans as values: what would be sent where, what it changes, what proves it, and how it is taken back.
 
 A plan is ordered stages; the steps of one stage run side by side on their targets, and the next stage starts when all
-of them have ended. A step sends at most one statement to one target. Everything in here can be printed, compared,
-stored and read back; nothing in here talks to a cell.
+of them have ended. A step sends at most one statement to one target. All of these values can be printed, compared,
+stored and read back; nothing here talks to a cell.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from exacell.core.values import dataclass, field, replace
 from exacell.plan.facts import CellFacts
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
-"""What a fact may be compared with."""
+"""The types of value to which a fact can be compared."""
 
 
 DATABASE = "database "
-"""How :attr:`Step.asm` begins where a database is meant and not an ASM cluster: ``database SPOT``."""
+"""The prefix of :attr:`Step.asm` for a database instead of an ASM cluster: ``database SPOT``."""
 
 
 class Risk(StrEnum):
-    """What may be lost, judged from what is there, not from the verb. Ordered from harmless to worst."""
+    """What may be lost, judged from the state of the rack, not from the verb. Ordered from harmless to worst."""
 
     NONE = "none"
     PERFORMANCE = "performance"
@@ -34,17 +34,17 @@ class Risk(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for NONE up to 4 for UNKNOWN."""
+        """Return 0 for NONE up to 4 for UNKNOWN."""
         return list(Risk).index(self)
 
 
 def highest(risks: Iterable[Risk]) -> Risk:
-    """Return the worst of ``risks``, NONE when there are none."""
+    """Return the worst of ``risks``; NONE if there are none."""
     return max(risks, key=lambda risk: risk.rank, default=Risk.NONE)
 
 
 class Op(StrEnum):
-    """How a fact's value compares with what is wanted."""
+    """How a fact's value is compared with the wanted value."""
 
     EQ = "="
     NE = "!="
@@ -54,15 +54,15 @@ class Op(StrEnum):
     ABOVE = ">"
     BELOW = "<"
     NOT_ABOVE = "not above"
-    """At most that, or nothing is said: an attribute that the release or the state does not have stands in nobody's way."""
+    """At most that, or missing: an attribute that the release or the state does not have refuses nothing."""
     ABSENT = "absent"
     """No record matches."""
     COUNT = "count"
-    """So many records match."""
+    """Exactly this number of records match."""
 
 
 _SIZES = ("size", "Size", "freeSpace")
-"""How attributes end whose values are bytes."""
+"""Endings of attributes whose values are bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,10 +73,10 @@ class Check:
         object: the CellCLI object type (``flashcache``, ``celldisk``, ``griddisk``, ``metriccurrent`` …), or
             ``asm.diskgroup`` / ``asm.disk`` on a database node.
         attribute: compared case-insensitively when it is text; ignored for ABSENT and COUNT.
-        value: wanted; sizes in bytes; a tuple for IN.
-        where: attribute values that select the records, compared as text without case; all records must then hold.
+        value: the wanted value; sizes in bytes; a tuple for IN.
+        where: attribute values that select the records, compared as text without case; the check must hold for all of them.
             A tuple means any of its values; a value that ends with ``*`` is a prefix.
-        why: the rule behind it, a phrase that completes "… because".
+        why: the reason for the rule, a phrase that completes "… because".
     """
 
     object: str
@@ -88,7 +88,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """The check for eyes: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``, sizes with their unit."""
+        """Return the check as text: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``; sizes have units."""
         where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
         tail = f" where {where}" if where else ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
@@ -109,7 +109,7 @@ class Check:
 
 
 class Watch(StrEnum):
-    """A long wait whose progress is judged by more than one fact (see plan.watch)."""
+    """A long wait that is judged by more than one fact (see plan.watch)."""
 
     FLUSH = "flush"
     """Every flash cell disk complete without flushError, status flushed, FC_BY_DIRTY 0 in a later collection."""
@@ -145,23 +145,23 @@ class Step:
         target: a cell, a database node when ``asm`` names a cluster, or a ``host``.
         statement: CellCLI text, or SQL when ``asm`` is set; empty for a step that only waits or proves.
         what: one phrase for progress lines and the journal.
-        only_if: read right before; when one does not hold the step is not needed and counts as done.
-        needs: read again right before the statement leaves; the step is refused when one does not hold.
-        proves: read back afterwards, polled for up to ``within`` seconds.
-        hopes: while one of these does not hold, the proofs can't come by waiting; a minute of that ends the wait.
-        watch: a long wait after the statement, instead of ``proves`` alone.
-        expect: how many objects the reply must report as done; 0 when the text is not counted.
+        only_if: checked right before; if one does not hold, the step is not needed and counts as done.
+        needs: checked again right before the statement is sent; if one does not hold, the step is refused.
+        proves: checked afterwards, again and again for up to ``within`` seconds.
+        hopes: while one of these does not hold, waiting can't bring the proofs; after a minute of that the wait ends.
+        watch: a long wait after the statement, in addition to ``proves``.
+        expect: how many objects the reply must report as done; 0 if they are not counted.
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps; ``database SPOT`` for SQL on a database.
-        host: the target is a host beside the cells; what is written there is what the step proves.
-        caching_off: this step leaves a cache not caching until a later step mends it.
-        caching_on: this step brings caching back.
-        cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.
+        host: the target is a host that is not a cell; the values that the step proves are the ones it writes.
+        caching_off: this step leaves a cache not caching, until a later step switches it on.
+        caching_on: this step switches caching on again.
+        cache: the cache of ``caching_off`` and ``caching_on``: flashcache, pmemcache or xrmemcache.
         offline: this step takes grid disks that ASM uses offline, until a step with ``online`` has proven them back.
-        forced: ``offline`` although ASM may not be able to spare the disks: somebody accepted that, so no gate asks ASM.
-        online: this step brings the target's disks back; what it ``proves`` shows that ASM has them all ONLINE.
-        limit: seconds that ``watch`` may take, None for as long as it takes.
-        estimate: seconds that the step may take, roughly (see plan.estimate); None when nothing tells.
+        forced: ``offline`` although ASM may need the disks: somebody accepted that, so no gate asks ASM.
+        online: this step brings the target's disks back; its ``proves`` show that ASM has all of them ONLINE.
+        limit: seconds that ``watch`` may take; None for no limit.
+        estimate: rough number of seconds that the step may take (see plan.estimate); None if unknown.
     """
 
     target: str
@@ -191,12 +191,12 @@ class Step:
 
 
 class Gate(StrEnum):
-    """Which targets enter a stage."""
+    """Which targets take part in a stage."""
 
     EACH = "each"
     """A target whose own earlier steps succeeded."""
     ALL = "all"
-    """Nobody unless every target's earlier steps succeeded."""
+    """All targets, if every target's earlier steps succeeded; else none."""
     MEND = "mend"
     """Only after a failure: targets on which ``mends`` was started and not finished by ``unless``."""
 
@@ -207,11 +207,11 @@ class Stage:
 
     Attributes:
         title: a phrase, ``flush the flash cache``.
-        key: names the stage for ``mends`` and ``unless``.
+        key: the stage's name in ``mends`` and ``unless``.
         mends: for a MEND stage, the key of the stage whose effect it takes back.
         unless: for a MEND stage, the key of the stage after which it is no longer needed.
-        unsure: for a MEND stage, the key of the stage whose statement may still be carried out where its answer was lost:
-            nothing is mended there, because that statement would then meet what is no longer proven.
+        unsure: for a MEND stage, the key of the stage whose statement may still be carried out on a target without an answer:
+            nothing is mended there, because the statement would then find a state that is no longer proven.
     """
 
     title: str
@@ -224,13 +224,13 @@ class Stage:
 
 
 def staged(title: str, steps: Iterable[Step | None], key: str, **more: Any) -> list[Stage]:
-    """Return the stage of these steps, none where there is none; None is what a target has no need of."""
+    """Return a list with the stage of these steps; empty without steps. A step of None is left out."""
     made = tuple(step for step in steps if step is not None)
     return [Stage(title=title, key=key, steps=made, **more)] if made else []
 
 
 GATE_WITHIN = 7200.0
-"""Seconds that a closed gate between two waves is waited for, unless told otherwise."""
+"""Seconds to wait for a closed gate between two waves, unless the user gives another time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,15 +238,15 @@ class Rolling:
     """How a plan's cells take turns: each wave goes through all of the cells' stages before the next one begins.
 
     Attributes:
-        waves: cells, in order; every cell that a step is for is in exactly one.
-        canary: the cell that goes first and alone, empty for none.
+        waves: the cells of each wave, in order; every cell with a step is in exactly one wave.
+        canary: the cell that goes first and alone; empty for none.
         pause: seconds between two waves.
-        ask: somebody is asked before each further wave; nobody there means no.
-        go_on: after a wave in which a step failed the next one begins all the same, if its gate is open.
-        others: the cells that a gate looks at: all of the rack's.
+        ask: ask the user before each further wave; without a user the answer is no.
+        go_on: after a wave in which a step failed, the next one begins all the same if its gate is open.
+        others: the cells that a gate checks: all cells of the rack.
         clusters: the ASM clusters in which no rebalance or resync may run.
-        within: seconds that a closed gate is waited for.
-        not_after: when the last moment is at which a wave may begin, ISO 8601 with the host's offset; empty for none.
+        within: seconds to wait for a closed gate.
+        not_after: the last moment at which a wave may begin, ISO 8601 with the host's offset; empty for none.
     """
 
     waves: tuple[tuple[str, ...], ...]
@@ -270,21 +270,21 @@ class Plan:
     """Everything that one statement would do.
 
     Attributes:
-        statement: what the user asked for, one line.
+        statement: the user's statement, one line.
         rack: the rack's name.
-        stages: in order; without steps when there is nothing to do.
-        notes: arithmetic and other facts that led here, one line each, shown with the plan.
+        stages: in order; without steps if there is nothing to do.
+        notes: arithmetic and other facts behind the plan, one line each, shown with it.
         warnings: what the reader must not overlook (irreversible, slow, caching off in between).
-        done: per target, why nothing needs to be done there.
-        skipped: per target, why the statement is not applicable there.
-        risk: judged from what is there; at least the highest of the steps'.
-        loss: the names that must be typed, or given to --accept-data-loss, when risk is DATA.
-        loss_reasons: why data would be lost there, by name.
-        estimate: seconds that it may take, roughly and without what ``untimed`` names; None before anybody estimated.
-        untimed: titles of the stages of which nothing tells how long they take.
-        inverse: per target, the statements of exacell that take the change back there, in order. They are planned and
+        done: by target, why nothing needs to be done there.
+        skipped: by target, why the statement is not applicable there.
+        risk: judged from the state of the rack; at least the highest risk of the steps.
+        loss: the names that must be typed, or given to --accept-data-loss, if risk is DATA.
+        loss_reasons: by name, why data would be lost there.
+        estimate: rough number of seconds, without the stages in ``untimed``; None if not estimated yet.
+        untimed: titles of the stages whose time is unknown.
+        inverse: by target, the statements of exacell that take the change back there, in order. They are planned and
             guarded like any other when ``undo`` runs them. A target without an entry can't be undone.
-        rolling: how the cells take turns; None when all of them do each stage together.
+        rolling: how the cells take turns; None if all of them do each stage together.
     """
 
     statement: str
@@ -311,31 +311,31 @@ class Plan:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All steps in order, mending ones included."""
+        """Return all steps in order, including mending ones."""
         return tuple(step for stage in self.stages for step in stage.steps)
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Every target that a step is for, in order of first appearance."""
+        """Return every target with a step, in order of first appearance."""
         return tuple(dict.fromkeys(step.target for step in self.steps))
 
     def each(self, made: Callable[[Step], Step]) -> Plan:
-        """Return the plan with each step as ``made`` makes it."""
+        """Return the plan with each step replaced by ``made(step)``."""
         return replace(self, stages=tuple(replace(s, steps=tuple(map(made, s.steps))) for s in self.stages))
 
     @property
     def changes_something(self) -> bool:
-        """Whether any statement would be sent outside of mending."""
+        """Return whether any statement would be sent outside of mending."""
         return any(step.statement for stage in self.stages if stage.gate is not Gate.MEND for step in stage.steps)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What a statement that changes something comes to before anything is sent.
+    """A changing statement as it is before anything is sent: its plan and what belongs to it.
 
     Attributes:
-        facts: what was read for the plan, by cell; none where it needs no fact of a cell.
-        afterwards: said when the plan was carried out, or shown.
+        facts: the facts that were read for the plan, by cell; empty if it needs none.
+        afterwards: text to print after the plan was carried out or shown.
         keeps: the name under which the figures of a load are kept; empty for none.
     """
 
@@ -348,7 +348,7 @@ class Planned:
 def as_data(value: Any) -> Any:
     """Return a plan, or a part of it, as dicts, tuples and plain values, for the journal.
 
-    It is what ``dataclasses.asdict`` returns, in a fraction of the time, which counts with the steps of hundreds of cells.
+    The result is that of ``dataclasses.asdict``, in a fraction of the time, which matters with the steps of hundreds of cells.
     """
     if value is None or isinstance(value, (str, int, float)):
         return value
@@ -360,18 +360,18 @@ def as_data(value: Any) -> Any:
 
 
 def rolling_from_json(data: Mapping[str, Any]) -> Rolling:
-    """Return how a plan's cells took turns, from what :func:`as_data` and JSON made of it."""
+    """Return how a plan's cells took turns, from the JSON form of :func:`as_data`."""
     known = {name: data[name] for name in Rolling.__annotations__ if name in data}
     lists = {name: tuple(known.get(name, ())) for name in ("others", "clusters")}
     return Rolling(**{**known, **lists, "waves": tuple(map(tuple, data["waves"]))})
 
 
 FORMER = frozenset({"shell"})
-"""What steps of journals and kept plans may tell that says nothing any more."""
+"""Former fields of steps in journals and kept plans, which are ignored."""
 
 
 def step_from_json(data: Mapping[str, Any]) -> Step:
-    """Return the step that :func:`as_data` and JSON made ``data`` of, also by an exacell whose steps told more."""
+    """Return the step from the JSON form of :func:`as_data`, even if an older exacell wrote it with more fields."""
 
     def check(item: Mapping[str, Any]) -> Check:
         value = item["value"]

@@ -1,6 +1,6 @@
 """Make a plan roll: its cells in waves, a gate before each. Pure.
 
-A plan whose steps take grid disks offline touches one failure group at a time, asked or not: on Exadata each cell is one.
+A plan whose steps take grid disks offline always touches one failure group at a time: on Exadata each cell is one.
 Source: reference asm.md section 2 (a grid disk's failure group is its cell); cellcli.md 6.5.
 """
 
@@ -18,17 +18,17 @@ from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage, Step
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked for with the statement.
+    """The flags about rolling that were given with the statement.
 
     Attributes:
-        size: cells a wave; 0 for all at once, which is no rolling; None when nothing was said.
-        canary: the cell that goes first, alone.
-        pause: seconds between waves; None when nothing was said.
+        size: cells per wave; 0 for all at once, without rolling; None if not given.
+        canary: the cell that goes first, alone; empty for none.
+        pause: seconds between waves; None if not given.
         ask: ask before each further wave.
-        on_error: ``stop`` or ``continue``; empty when nothing was said.
-        within: seconds that a closed gate is waited for; None takes the default.
-        not_after: the moment after which no wave begins, ISO 8601; empty when nothing was said.
-        gently: nobody said it with this statement: what can't roll goes together, and says so.
+        on_error: ``stop`` or ``continue``; empty if not given.
+        within: seconds to wait for a closed gate; None means the default.
+        not_after: the moment after which no wave begins, ISO 8601; empty if not given.
+        gently: the flags come from an earlier statement: a plan that can't roll is carried out together, with a note.
     """
 
     size: int | None = None
@@ -43,7 +43,7 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Lap:
-    """A part of a plan that is carried out in one go: ``wave`` counts from 1, 0 is a part outside of the waves."""
+    """A part of a plan that is carried out in one go; ``wave`` counts from 1, 0 means outside of the waves."""
 
     wave: int
     cells: tuple[str, ...]
@@ -51,14 +51,14 @@ class Lap:
 
 
 _JUST_PAST = timedelta(hours=6)
-"""A time of day that was so long ago at most is one that was missed, not the next day's."""
+"""A time of day no longer ago than this counts as missed, not as a time of the next day."""
 
 
 def moment(text: str, now: datetime) -> str:
-    """Return the moment that ``05:00`` (the next one) or ``2026-11-25 05:00`` means, ISO 8601 with the offset of ``now``.
+    """Return the moment of ``05:00`` (the next one) or ``2026-11-25 05:00``, ISO 8601 with the offset of ``now``.
 
     Raises:
-        RefusedError: it is no time, or past already.
+        RefusedError: it is not a time, or it is past already.
     """
     what = f"--not-after={text}"
     try:
@@ -86,7 +86,7 @@ def takes_offline(plan: Plan) -> tuple[str, ...]:
 
 
 def why_not(plan: Plan) -> str:
-    """Return why a plan can't roll, empty when it can."""
+    """Return why a plan can't roll; empty if it can."""
     places = [place for place, stage in enumerate(plan.stages) if _on_cells(stage)]
     if not places:
         return "it changes nothing on cells"
@@ -120,16 +120,16 @@ def roll(
     production: bool = False,
     first: Collection[str] = (),
 ) -> Plan:
-    """Return the plan with its cells in waves, or as it is when nobody asked for that and nothing demands it.
+    """Return the plan with its cells in waves; unchanged if nobody asked for that and nothing demands it.
 
     Args:
-        rack_cells: all cells of the rack: a gate looks at each.
-        clusters: all of its ASM clusters.
-        production: the rack rolls one cell at a time unless told otherwise.
-        first: cells that must go before the others, because they hold gates closed: disks of theirs are offline now.
+        rack_cells: all cells of the rack; a gate checks each.
+        clusters: all ASM clusters of the rack.
+        production: the rack rolls one cell at a time unless the flags say otherwise.
+        first: cells that must go before the others because they hold gates closed, for example with disks that are offline.
 
     Raises:
-        RefusedError: what was asked for can't be done with this plan; says why.
+        RefusedError: the flags are not possible with this plan; names the reason.
     """
     cells = tuple(dict.fromkeys(step.target for stage in plan.stages if _on_cells(stage) for step in stage.steps))
     offline = takes_offline(plan)
@@ -137,7 +137,7 @@ def roll(
     if not cells and not wants:
         return plan
     _refuse_together(plan, asked, offline)
-    # A single cell that goes offline is a wave too: its gate must be open.
+    # A single cell that goes offline also forms a wave: its gate must be open.
     gated = any(step.offline and not step.forced for step in plan.steps)
     size = asked.size if asked.size else 1 if gated or (production and asked.size is None) else 0
     if asked.canary and asked.canary not in cells:
@@ -149,7 +149,7 @@ def roll(
         if not asked.gently:
             _refuse_idle(plan, asked)
         return plan
-    # What one cell alone leaves behind holds up nobody.
+    # The state that a single cell leaves behind delays no other cell.
     reason = why_not(plan) if len(cells) != 1 else ""
     if reason:
         if (wants and not asked.gently) or len(offline) > 1:
@@ -175,7 +175,7 @@ def roll(
 
 
 def _refuse_together(plan: Plan, asked: Asked, offline: Sequence[str]) -> None:
-    """Refuse several failure groups at once where disks go offline, whatever was asked for."""
+    """Raise RefusedError if several failure groups would go offline at once, whatever the flags."""
     if len(offline) < 2 or asked.size in (None, 1):
         return
     said = "all cells together" if asked.size == 0 else f"{asked.size} cells at a time"
@@ -208,9 +208,9 @@ def in_turns(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the waves: the canary, then the first cells, then the others.
 
-    No other cell goes with a first one: within a wave, what mends that one (CREATE FLASHCACHE) waits for their flush. The
-    first ones go together, however small waves are to be: each would hold the gate of the others closed, for good. With
-    ``alone`` they don't, because disks go offline.
+    A first cell never shares a wave with another cell: its repair (CREATE FLASHCACHE) would wait for the flush of the others.
+    The first cells go together, even if waves are to be small: each would keep the gate of the others closed for good. With
+    ``alone`` they go in small waves, because disks go offline.
     """
     rest = [cell for cell in cells if cell != canary]
     holding, others = [cell for cell in rest if cell in first], [cell for cell in rest if cell not in first]
@@ -220,17 +220,17 @@ def in_turns(
 
 
 def laps(plan: Plan) -> Iterator[Lap]:
-    """Yield the parts of a plan in the order in which they are carried out, mending stages where they belong.
+    """Yield the parts of a plan in the order in which they are carried out, with their mending stages.
 
-    Without waves that is one lap with all stages. Else: what is done on nodes first, each wave through all of the cells'
-    stages, what is done on nodes afterwards.
+    Without waves there is one lap with all stages. Else: the first work on nodes; each wave through all of the cells' stages; the
+    later work on nodes.
     """
     if plan.rolling is None:
         yield Lap(wave=0, cells=(), stages=plan.stages)
         return
     places = [place for place, stage in enumerate(plan.stages) if _on_cells(stage)]
     before = plan.stages[: places[0]]
-    # A mending stage of the nodes that stands between or behind the cells' stages judges the whole plan.
+    # A mending stage of the nodes, between or after the cells' stages, is judged by the whole plan.
     after = tuple(s for s in plan.stages[places[0] :] if not _on_cells(s))
     if before:
         yield Lap(wave=0, cells=(), stages=before)
@@ -246,7 +246,7 @@ def laps(plan: Plan) -> Iterator[Lap]:
 
 
 def flags_again(rolling: Rolling | None) -> dict[str, Any]:
-    """Return the flags with which a plan rolled, for doing the rest of it in the same manner; none when it did not."""
+    """Return the flags of a plan's rolling, to do the rest of it in the same way; empty if it did not roll."""
     if rolling is None:
         return {}
     flags: dict[str, Any] = {"rolling": max(len(wave) for wave in rolling.waves), "timeout": rolling.within}
@@ -262,11 +262,11 @@ def flags_again(rolling: Rolling | None) -> dict[str, Any]:
 def manner_again(rolling: Rolling | None, steps: Iterable[Step]) -> dict[str, Any]:
     """Return the flags with which the rest of a plan goes as it was confirmed: in waves, or all cells together.
 
-    A plan for one cell says nothing of how several take turns.
+    A plan for one cell does not show how several take turns.
 
     Args:
-        rolling: how it rolled, if it did.
-        steps: all of the plan's.
+        rolling: how it rolled; None if it did not.
+        steps: all steps of the plan.
     """
     cells = {step.target for step in steps if not step.asm}
     return {"no-rolling": True} if rolling is None and len(cells) > 1 else flags_again(rolling)
@@ -280,10 +280,10 @@ _TURNS: Mapping[str, frozenset[str]] = {
     "on-error": frozenset({"no-rolling"}),
     "no-rolling": frozenset({"rolling", "canary"}),
 }
-"""A remembered flag gives way to these: they say otherwise."""
+"""By remembered flag, the new flags that replace it because they contradict it."""
 
 
 def with_given(remembered: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return remembered flags and those that are given now, which win."""
+    """Return the remembered flags together with those given now, which win."""
     said = {name for name, value in given.items() if value not in (None, False)}
     return {**{name: value for name, value in remembered.items() if not _TURNS.get(name, frozenset()) & said}, **given}

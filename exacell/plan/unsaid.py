@@ -1,4 +1,4 @@
-"""A plan for eyes: without the passwords and keys that its statements hold, and those that cells hold now."""
+"""Prepare a plan for the screen: without the passwords and keys in its statements and on the cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.plan.model import Plan
 
 
 def without_secrets(plan: Plan) -> Plan:
-    """Return the plan with every secret masked; the same one where it holds none."""
+    """Return the plan with every secret masked; the same plan if it has none."""
     found: Plan = _without(plan)
     return found
 

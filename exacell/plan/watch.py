@@ -1,9 +1,9 @@
-"""Follow a flush from its start to the proof that the cache is empty; pure, fed with what a cell answers.
+"""Follow a flush from its start to the proof that the cache is empty; pure, fed with a cell's answers.
 
-Done means all of: every cell disk of the cache has flushStatus complete without flushError, the cache says
+Done means all of these: every cell disk of the cache has flushStatus complete without flushError, the cache says
 ``normal - flushed``, and FC_BY_DIRTY is 0 in a collection later than completion (metrics are collected once a minute on
 the cell's own clock). Source: Oracle DBMMN, disabling write-back flash cache; reference cellcli.md 6.2. The cache in memory
-has no metric of what is dirty: there the status is the proof, and what the cache holds is told from a later collection.
+has no metric of dirty data: there the status is the proof, and a later collection shows the cache's content.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from exacell.plan.facts import FLUSHED
 COMPLETE = ("complete", "completed")
 
 SLOPE_OVER = 5
-"""So many of the last collections decide how fast dirty data is written now: old ones ran under another load."""
+"""The number of last collections that decide the present speed; older ones had another load."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,9 +28,9 @@ class Meter:
     Attributes:
         noun: the cache's name in a sentence.
         falls: the metric that falls while the cache is flushed, in bytes.
-        word: what that metric counts.
-        needed: whether the cache is proven flushed by this metric alone: it is waited for, and has to be 0.
-        used: the metric of what the cache holds.
+        word: the word for the data that this metric counts.
+        needed: whether the proof needs this metric: it is waited for, and must be 0.
+        used: the metric of all data in the cache.
     """
 
     noun: str
@@ -47,21 +47,21 @@ METERS: Mapping[str, Meter] = {
         for cache, metric in (("pmemcache", "PC_BY_ALLOCATED"), ("xrmemcache", "XRM_BY_ALLOCATED"))
     },
 }
-"""By cache, as :attr:`exacell.plan.model.Step.cache` has it. Source: Oracle SAGUG, monitoring-pmem-cache and
-monitoring-xrmem-cache: the space that is allocated has a metric, what is dirty of it has none."""
+"""By cache, as in :attr:`exacell.plan.model.Step.cache`. Source: Oracle SAGUG, monitoring-pmem-cache and
+monitoring-xrmem-cache: there is a metric for allocated space, none for dirty data."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FlushState:
-    """Where one cell's flush stands.
+    """The state of one cell's flush.
 
     Attributes:
-        phrase: for progress lines.
-        fraction: of the dirty bytes that were there at first, written by now; 0 to 1.
+        phrase: text for progress lines.
+        fraction: the share of the first dirty bytes that is written by now; 0 to 1.
         done: the cache is proven flushed.
-        failed: why it cannot finish, empty while it can.
-        dirty, used: bytes in the last collection, None before one was seen.
-        eta: seconds until nothing is left to flush, as fast as it went lately, on the watcher's clock where that is known; None
+        failed: why the flush can't finish; empty while it can.
+        dirty, used: bytes in the last collection; None before the first one.
+        eta: seconds until nothing is left to flush, at the latest speed, on the watcher's clock if that is known; None
             while unknown.
     """
 
@@ -79,18 +79,18 @@ class FlushWatch:
     """The state machine for one cell: flushing → complete → a later collection with nothing dirty.
 
     Attributes:
-        meter: what is measured of the cache that is flushed.
+        meter: how the flush of this cache is measured.
     """
 
     meter: Meter = field(default_factory=lambda: METERS["flashcache"])
     first: int | None = None
-    """What the meter's metric was at first."""
+    """The first value of the meter's metric."""
     completed_at: int | None = None
-    """The metric's collectionTime (epoch ms of the cell's clock) when completion was seen first."""
+    """The metric's collectionTime (epoch ms of the cell's clock) when completion was first seen."""
     _samples: list[tuple[int, int]] = field(default_factory=list)
     """(collectionTime in ms, bytes) of the last collections, oldest first."""
     _seen: list[tuple[int, float]] = field(default_factory=list)
-    """(collectionTime in ms, watcher's seconds) of collections that were seen soon after they were made."""
+    """(collectionTime in ms, watcher's seconds) of collections that were read soon after they were made."""
     _timed: bool = False
 
     def feed(
@@ -101,18 +101,18 @@ class FlushWatch:
         metrics: Mapping[str, tuple[float, int]],
         now: float | None = None,
     ) -> FlushState:
-        """Return the state after one answer of the cell.
+        """Return the state after one more answer of the cell.
 
         Args:
-            status: of the cache, empty when there is none.
+            status: of the cache; empty if there is none.
             disks: name, flushStatus and flushError of each of its cell disks.
             metrics: name → (bytes, collectionTime in ms).
-            now: seconds of the watcher's clock, which need not run as fast as the cell's; None: they run alike.
+            now: seconds of the watcher's clock, which may run faster or slower than the cell's; None if they run alike.
         """
         meter = self.meter
         value = metrics.get(meter.falls)
         left = None if value is None else int(value[0])
-        # Of the cache in memory what is dirty is known when nothing is.
+        # For the cache in memory, dirty data is known only once there is none.
         dirty = left if meter.needed else None
         used = int(metrics[meter.used][0]) if meter.used in metrics else None
         if self.first is None:
@@ -145,7 +145,7 @@ class FlushWatch:
     def _why_failed(
         self, status: str, disks: Sequence[Mapping[str, Any]], metrics: Mapping[str, tuple[float, int]]
     ) -> str:
-        """Return why the flush can't finish any more, whatever is complete by now; empty while it can."""
+        """Return why the flush can't finish any more, even if parts are complete; empty while it can."""
         error = next((d for d in disks if d.get("flushError")), None)
         if error is not None:
             return f"flush of cell disk {error.get('name')} failed: {error['flushError']}"
@@ -175,11 +175,11 @@ class FlushWatch:
         )
 
     def _sample(self, at: int, left: int, now: float | None) -> None:
-        """Keep a collection that was not seen before; what grew begins the measuring anew."""
+        """Keep a collection that was not seen before; if the value grew, measuring starts again."""
         if self._samples and at <= self._samples[-1][0]:
             return
         if self._samples and now is not None:
-            # Of the very first one nobody knows how long before it was made.
+            # For the very first collection nobody knows how long ago it was made.
             self._seen.append((at, now))
         if self._samples and left > self._samples[-1][1]:
             self._samples.clear()
@@ -194,7 +194,7 @@ class FlushWatch:
         return None if left >= much else left * (now - since) / (much - left) / 1000 * pace
 
     def _pace(self) -> float | None:
-        """Seconds that pass for the watcher in one of the cell's, None until two collections were seen being made."""
+        """Return the watcher's seconds per second of the cell; None until two collections were seen being made."""
         if not self._timed:
             return 1.0
         if len(self._seen) < 2:

@@ -1,4 +1,4 @@
-"""What dcli puts on its targets: files that it copies (``-f``) or copies and runs (``-x``), and the caller's public key.
+"""Put files on dcli's targets: copied files (``-f``), copied and run files (``-x``), and the caller's public key.
 
 ``-k`` puts the key there, ``--unkey`` takes it away; the lines that the targets print are dcli's. Source: reference dcli.md,
 sections 7 and 9.
@@ -20,7 +20,7 @@ from exacell.core.values import dataclass, replace
 from exacell.transport.base import Upload
 
 TEMPORARY = "/var/log/exadatatmp/"
-"""Where ``--root-exadatatmp`` works."""
+"""The folder on the targets that ``--root-exadatatmp`` uses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Delivery:
 
     Attributes:
         upload: the files and their destination.
-        directory: made there first; empty for none.
+        directory: created on the target first; empty for none.
         run: the command that runs the file; empty for ``-f``.
         script: the file of ``-x``; None for ``-f``.
     """
@@ -41,10 +41,10 @@ class Delivery:
 
 
 def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
-    """Return what ``-f`` or ``-x`` copy after checking the files; None when neither is given.
+    """Return the files that ``-f`` or ``-x`` copies, after a check of the files; None if neither option is given.
 
     Raises:
-        DcliExit: a file is missing or of the wrong kind, or ``-d`` stands alone.
+        DcliExit: a file is missing or of the wrong kind, or ``-d`` is given without them.
     """
     sources: tuple[Path, ...] = ()
     if options.execute:
@@ -78,10 +78,10 @@ def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
 
 
 def as_it_is_now(delivery: Delivery, folder: Path) -> Delivery:
-    """Return the delivery of a copy of its script, made in ``folder``: what is judged is what is sent, whoever edits it.
+    """Return the delivery with a copy of its script, made in ``folder``, so that a later edit does not change what is sent.
 
     Raises:
-        DcliExit: it can't be read any more.
+        DcliExit: the script can't be read any more.
     """
     script = delivery.script
     assert script is not None
@@ -124,12 +124,12 @@ def _files(word: str) -> Sequence[Path]:
 
 
 def _expanded(destination: str) -> str:
-    """Return the destination with this host's variables in it; escaped ones belong to the other end."""
+    """Return the destination with this host's variables expanded; escaped variables are left for the target."""
     return destination[1:] if destination.startswith("\\") else os.path.expandvars(destination)
 
 
 def _for_sftp(destination: str) -> str:
-    """Return the destination from the login's home on, as SFTP, which knows no variables, needs it."""
+    """Return the destination relative to the login's home, as SFTP needs it: SFTP knows no variables."""
     home = re.fullmatch(r"(?:~|\$HOME|\$\{HOME\})(?:/(.*))?", destination)
     if home is not None:
         return home[1] or ""
@@ -170,7 +170,7 @@ _BITS = 3072
 
 
 def public_key(directory: Path, *, make: bool) -> tuple[str, str]:
-    """Return the caller's public key line, and a line of talk when it had to be made; the RSA key is preferred.
+    """Return the caller's public key line, and a message if the key had to be made; an RSA key is preferred.
 
     Args:
         directory: usually ~/.ssh.
@@ -215,7 +215,7 @@ def _made(directory: Path) -> tuple[str, str]:
             key.write_private_key(stream)
         public.write_text(f"{line}\n", encoding="utf-8")
     except OSError as error:
-        for half in (path, public):  # It would stand in the way of a whole one.
+        for half in (path, public):  # An incomplete key file would prevent a complete one.
             half.unlink(missing_ok=True)
         raise environment_error(f"the key {path} can't be made: {error.strerror}") from error
     return line, f"made the key {path}, without a passphrase"
@@ -227,14 +227,14 @@ def push_command(line: str) -> str:
     return (
         "cd && mkdir -p .ssh && chmod 700 .ssh && "
         f"if grep -qsF -e {blob} .ssh/authorized_keys; then echo 'ssh key already exists'; else "
-        # A last line without its end would run into ours.
+        # Without an end of line, the last line and ours would become one.
         '{ [ ! -s .ssh/authorized_keys ] || [ -z "$(tail -c 1 .ssh/authorized_keys)" ] || echo >> .ssh/authorized_keys; } && '
         f"printf '%s\\n' {whole} >> .ssh/authorized_keys && chmod 644 .ssh/authorized_keys && echo 'ssh key added'; fi"
     )
 
 
 def drop_command(line: str) -> str:
-    """Return the command that deletes the key from the login's authorized_keys, a link being followed."""
+    """Return the command that deletes the key from the login's authorized_keys; a symbolic link is followed."""
     blob = shlex.quote(line.split()[1])
     return (
         f"cd && if grep -qsF -e {blob} .ssh/authorized_keys; then "

@@ -1,10 +1,10 @@
-"""Which targets a dcli command line means, and over which connections they are reached.
+"""Find the targets that a dcli command line names, and the connections over which they are reached.
 
-They come in dcli's order: the group file first, then ``-c``, the first of equals wins. Besides dcli's plain names, folded ones
-(``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
+They keep dcli's order: first the group file, then ``-c``; of equal names the first counts. Besides dcli's plain names,
+folded names (``exa1cel[01-14]``) and the rack's groups (``@all``) are accepted.
 
-The current rack's own hosts are reached over its connections, others over those made for them. A host that a configured rack
-names is never reached behind that rack's back: its production mark counts here too.
+The current rack's hosts are reached over its connections, others over connections made for them. A host that a configured
+rack names always counts as part of that rack: its production mark holds here too.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _HOST = re.compile(r"[A-Za-z0-9_.:@%-]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """One target: ``label`` as it was written, which stands before its lines, and the ``host`` that is connected to.
+    """One target: ``label`` is the name as written, printed before its lines; ``host`` is the name to connect to.
 
-    The host is empty where a name is missing between commas: nothing can be reached there.
+    The host is empty if a name is missing between commas: such a target can't be reached.
     """
 
     label: str
@@ -55,7 +55,7 @@ def targets_of(options: DcliOptions, resolve: Callable[[str], Iterable[str]]) ->
         resolve: returns the members of ``@group``.
 
     Raises:
-        DcliExit: the group file can't be read, or a name is no host name.
+        DcliExit: the group file can't be read, or a name is not a host name.
     """
     try:
         labels = [*_from_file(options.group_file), *_from_list(options.hosts, resolve)]
@@ -65,7 +65,7 @@ def targets_of(options: DcliOptions, resolve: Callable[[str], Iterable[str]]) ->
 
 
 def target(name: str) -> Target:
-    """Return the target that ``name`` alone means."""
+    """Return the target for the single name ``name``."""
     return Target(label=name, host=_host(name))
 
 
@@ -113,7 +113,7 @@ def _is_address(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Targets that one session reaches; ``hosts``: they are hosts of the rack's groups, and no cell is among them."""
+    """Targets that one session reaches. ``hosts``: all are hosts of the rack's groups, none is a cell."""
 
     session: Session
     services: Services
@@ -123,23 +123,23 @@ class Group:
 
     @property
     def rack(self) -> RackConfig:
-        """The rack they are in; made up for hosts that are in none."""
+        """Return the rack of the targets; a made-up rack for hosts that belong to none."""
         return self.session.need_rack()
 
     @property
     def transport(self) -> Transport:
-        """Their connections."""
+        """Return the transport that reaches these targets."""
         return self.services.transport
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The hosts that are cells, each once."""
+        """Return the hosts that are cells, each once."""
         nodes = self.rack.host_names
         return tuple(dict.fromkeys(target.host for target in self.targets if target.host not in nodes))
 
     @property
     def login(self) -> str:
-        """Who logs in there when ``-l`` names nobody; empty where each host's group says who."""
+        """Return the user that logs in if ``-l`` gives none; empty if each host's group gives one."""
         return "" if self.hosts else self.rack.write_user
 
 
@@ -153,10 +153,10 @@ def reached(
     options: SshOptions,
     connect_timeout: int | None,
 ) -> Iterator[tuple[Group, ...]]:
-    """Yield the targets in groups that share connections; those made for this command end with it.
+    """Yield the targets in groups that share connections; connections made for this command are closed at the end.
 
     Args:
-        connect_timeout: seconds; None and 0 leave it to the rack.
+        connect_timeout: seconds; None and 0 mean the rack's own limit.
     """
     with ExitStack() as stack:
         own = bool(options.settings or options.config_file or connect_timeout)
@@ -185,10 +185,12 @@ def reached(
 
 
 def place_of(session: Session, host: str) -> tuple[RackConfig | None, str]:
-    """Return the rack that has a host, and what it is called there, short or in full; no rack and the name itself where
-    none has it. A rack that has the very name goes before one that has its other form."""
+    """Return the rack that contains a host, and the host's name there, short or in full; (None, the name itself) if no rack does.
+
+    A rack that has exactly this name is preferred to a rack that has its other form.
+    """
     racks = [session.rack] if session.rack is not None else []
-    # An emulated rack's names may be a real rack's: only being on it means it.
+    # An emulated rack may have the names of a real one: it counts only while it is the current rack.
     racks += [rack for rack in session.config.racks.values() if not rack.emulated]
     hosts = [(rack, (*rack.cells, *rack.host_names)) for rack in racks]
     for rack, names in hosts:
@@ -200,7 +202,7 @@ def place_of(session: Session, host: str) -> tuple[RackConfig | None, str]:
 def _made_up(session: Session, targets: Sequence[Target]) -> RackConfig:
     hosts = tuple(dict.fromkeys(target.host for target in targets if place_of(session, target.host)[0] is None))
     config = at_home(session.options.ssh_config) if session.options.ssh_config else None
-    # A transport that the session has chosen needs its program for these hosts, too.
+    # The transport that the session has chosen needs its program for these hosts, too.
     known = session.rack.reach if session.rack is not None else Reach()
     programs = Reach(dcli=known.dcli, exacli=known.exacli, cookie_jar=known.cookie_jar)
     rack = RackConfig(name="cells", cells=hosts, ssh_config=config, source="dcli -c/-g", reach=programs)
@@ -225,7 +227,7 @@ def _child(session: Session, services: Services, rack: RackConfig, *, keep_mode:
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:
-    """Return the ssh_config for a rack: its own, or one in which the settings stand first, so that they win."""
+    """Return the ssh_config for a rack: its own file, or a copy that begins with these settings, so that they win."""
     base = at_home(options.config_file) if options.config_file else rack.ssh_config
     if folder is None:
         return base

@@ -1,7 +1,7 @@
-"""The last look before work leaves for a target: what allowed it must still hold there, and the rack still be ours.
+"""Check once more, right before work is sent to a target, that it is still allowed there and that the rack is still ours.
 
-Between the judgement of a command and the moment at which it leaves lie a person's answer, files that are copied, and with
-``--serial`` or batches the work of all targets before. So each target is judged once more right before its turn.
+Much may happen after a command was judged: a person answers, files are copied, and with ``--serial`` or batches other
+targets come first. So each target is judged again right before its turn.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from exacell.session.upon import Upon
 
 @dataclass(frozen=True, kw_only=True)
 class Leaving:
-    """Asked for each target right before its work leaves, from any thread."""
+    """Checks each target right before its work is sent; may be called from any thread."""
 
     group: Group
     judgement: Judgement
     _plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
-    """By cell, what its changes do as it was judged when last asked."""
+    """By cell, the plans of its changes from the last check."""
 
     def why_not(self, host: str) -> str:
-        """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
+        """Return why the work must not be sent to ``host`` now, in one phrase; empty if it may."""
         session = self.group.session
         why: str = lock_of(session.need_rack(), session.home.state_dir).still_mine()
         if why:
@@ -51,21 +51,21 @@ class Leaving:
             return error.message.removesuffix("; nothing was sent")
 
     def vigil(self) -> Vigil:
-        """Return what watches, while it is entered, that the rack is still ours."""
+        """Return a context manager that checks, while it is entered, that the rack is still ours."""
         return Vigil(lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine)
 
     @property
     def lost(self) -> str:
-        """Why the rack is not ours any more; empty when it is."""
+        """Return why the rack is not ours any more; empty if it is."""
         return lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine()
 
     def upon(self, host: str) -> Upon | None:
-        """Return the one CellCLI change for a cell with the look that it goes upon; None where it has no such plan."""
+        """Return the single CellCLI change for a cell, with the look that its CellCLI takes first; None without such a plan."""
         steps = [step for plan in self._plans.get(host, ()) for step in plan.steps if step.target == host]
         return upon(replace(steps[0], only_if=())) if len(steps) == 1 else None
 
     def _moved(self, cell: str) -> str:
-        """Judge the changes anew for one cell, by what it says now.
+        """Judge the changes again for one cell, from its present state; return why one may no longer be sent, empty if all may.
 
         Raises:
             ExacellError: a guard forbids a change, or the cell does not answer.
@@ -86,10 +86,10 @@ class Leaving:
         for plan in plans:
             timed = against_clocks(session, services, self.group.request, plan, facts)
             if timed.risk is Risk.UNKNOWN and plan.risk is not Risk.UNKNOWN and not unread:
-                return timed.warnings[-1]  # A clock that could be read when it was judged.
+                return timed.warnings[-1]  # This clock could be read at the first check.
         self._plans[cell] = plans
         confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
-        # Loss of data stands in no plan here unless it was accepted by name.
+        # Plans here lose data only if that was accepted by name.
         if now.rank > confirmed.rank and now is not Risk.DATA:
             return f"its risk is {now} now, and was {confirmed} when it was judged"
         failures = Prober(services.fleet, {}).cells(needs_now(plans))

@@ -1,4 +1,4 @@
-"""dcli's options: names, what they take, what they do; with their hyphens, for its parser and for completion."""
+"""Define dcli's options, for its parser and for completion: names with hyphens, values and effects."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ DCLI_OPTIONS: tuple[Flag, ...] = (
     ),
     Flag(name="-x", help="copy FILE and run it; a .scl file is run by cellcli", value=Kind.FILE),
 )
-"""In the order of their list."""
+"""The options of dcli, in the order in which it lists them."""

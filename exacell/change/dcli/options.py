@@ -1,8 +1,8 @@
-"""dcli's command line: words in, frozen options out. Behaviour of dcli 3.5 unless said otherwise.
+"""Parse dcli's command line into frozen options. Behaves like dcli 3.5 unless noted otherwise.
 
 The parser is the standard library's optparse, as dcli's is, so that unambiguous prefixes of long options, glued values,
-clustered short options and the messages about wrong ones are the same. Of ssh's and scp's own options, which ``-s`` and
-``--scp`` carry, some can be followed; others are named. Source: reference dcli.md, sections 2 and 4; ssh(1) and scp(1),
+clustered short options and the messages about wrong ones are the same. Options of ssh and scp, given with ``-s`` and
+``--scp``, are partly applied; a message names the others. Source: reference dcli.md, sections 2 and 4; ssh(1) and scp(1),
 OPTIONS; ssh_config(5) for ``-o``.
 """
 
@@ -18,7 +18,7 @@ from exacell.core.values import dataclass
 from exacell.opaque.lexing import patterns_quoted
 
 VERSION = "3.5"
-"""The dcli whose behaviour this is; what ``--version`` says."""
+"""The version of dcli that is reproduced here; ``--version`` prints it."""
 
 LOGIN = "celladmin"
 MAX_LINES = 100_000
@@ -36,18 +36,18 @@ _EPILOG = (
 
 @dataclass(frozen=True, kw_only=True)
 class DcliOptions:
-    """What dcli's options say, named after them.
+    """The values of dcli's options; fields have the options' names.
 
     Attributes:
-        hosts: the values of ``-c``, each a comma separated list.
-        group_file: the last ``-g``; empty when there was none.
-        login: of ``-l``; empty when not given, see :meth:`user`.
+        hosts: the values of ``-c``, each a comma-separated list.
+        group_file: the value of the last ``-g``; empty if there was none.
+        login: the value of ``-l``; empty if not given, see :meth:`user`.
         files: the words of all ``-f``.
-        ssh, scp: of ``-s`` and ``--scp``; None when not given.
-        batch_size: of ``--batchsize``; None for all at once, which 0 means, too.
-        vmstat: of ``--vmstat``; None when not given, and the empty string is a value.
+        ssh, scp: the values of ``-s`` and ``--scp``; None if not given.
+        batch_size: the value of ``--batchsize``; None means all at once, as does 0.
+        vmstat: the value of ``--vmstat``, which may be empty; None if not given.
         words: the command.
-        argv: everything as it was given, but for pattern signs in a statement, which are quoted here and in ``words``.
+        argv: all words as given, except that pattern signs in a statement are quoted here and in ``words``.
     """
 
     hosts: tuple[str, ...] = ()
@@ -82,30 +82,30 @@ class DcliOptions:
 
     @property
     def keys(self) -> bool:
-        """Whether a public key is brought to the targets or taken from them."""
+        """Return whether a public key is added to the targets or removed from them."""
         return self.push_key or self.one_password or self.drop_key
 
     @property
     def in_turn(self) -> bool:
-        """Whether each target waits for the one before it."""
+        """Return whether each target waits until the previous one has ended."""
         return self.serial or self.push_key or self.batch_size == 1
 
     @property
     def command(self) -> str:
-        """The remote command: the words joined with single blanks, no quoting kept."""
+        """Return the remote command: the words joined with single blanks; quotes are not kept."""
         return " ".join(self.words)
 
     def user(self, default: str = LOGIN) -> str:
-        """Return who logs in: ``-l``, else root with ``--root-exadatatmp``, else ``default``."""
+        """Return the user that logs in: ``-l``, else root with ``--root-exadatatmp``, else ``default``."""
         return self.login or ("root" if self.root_temporary else default)
 
 
 class DcliExit(Exception):
-    """The command line ends here: help, version, or a mistake.
+    """Ends the command line early: for help, version, or a mistake.
 
     Attributes:
-        out, err: what goes to standard output and standard error, lines without their ends.
-        status: 0, 2, or 1 where dcli breaks off with a traceback.
+        out, err: text for standard output and standard error, without a last line end.
+        status: the exit status: 0, 2, or 1 for an error at which dcli itself ends with a traceback.
     """
 
     def __init__(self, status: int, *, out: str = "", err: str = "") -> None:
@@ -114,12 +114,12 @@ class DcliExit(Exception):
 
 
 def usage_error(message: str) -> DcliExit:
-    """Return what a wrong combination of options ends with: the sentence, and the whole option list on stdout."""
+    """Return the DcliExit for a wrong combination of options: the message, and the whole option list on stdout."""
     return DcliExit(2, out=option_list(), err=f"Error: {message}")
 
 
 def environment_error(message: str) -> DcliExit:
-    """Return what a missing file or program ends with: the sentence alone."""
+    """Return the DcliExit for a missing file or program: only the message."""
     return DcliExit(2, err=f"Error: {message}")
 
 
@@ -177,7 +177,7 @@ _PARSED: Mapping[str, Mapping[str, Any]] = {
     "--vmstat": {"metavar": "OPTIONS"},
     "-x": {"dest": "execute", "default": "", "metavar": "FILE"},
 }
-"""How each option is parsed, in the order of dcli's own page; ``dest`` names the field of DcliOptions."""
+"""optparse's arguments for each option, in the order of dcli's own page; ``dest`` names the field of DcliOptions."""
 
 
 def option_list() -> str:
@@ -186,10 +186,10 @@ def option_list() -> str:
 
 
 def parse_dcli(argv: Sequence[str]) -> DcliOptions:
-    """Return what the words behind ``dcli`` say; options end at the first word that is none.
+    """Return the options in the words after ``dcli``; options end at the first word that is not an option.
 
     Raises:
-        DcliExit: help or version was asked for, or optparse does not know an option or its value.
+        DcliExit: help or version was asked for, or an option or its value is unknown to optparse.
     """
     values, words = _parser().parse_args(list(argv))
     found = vars(values)
@@ -203,17 +203,17 @@ def parse_dcli(argv: Sequence[str]) -> DcliOptions:
         "verbose": bool(found["verbose"]),
         "batch_size": found["batch_size"] or None,
     }
-    # What is judged, shown and journalled is what is sent.
+    # The same text is judged, shown, journalled and sent.
     sent, before = patterns_quoted(" ".join(words)), argv[: len(argv) - len(words)]
     words = words if sent == " ".join(words) else [sent]
     return DcliOptions(**{**found, **whole}, words=tuple(words), argv=(*before, *words))
 
 
 def check(options: DcliOptions) -> None:
-    """Refuse combinations that dcli refuses, in its order, up to the list of targets.
+    """Raise DcliExit for a combination of options that dcli refuses; checks up to the list of targets, in dcli's order.
 
     Raises:
-        DcliExit: with the first rule that is broken.
+        DcliExit: names the first rule that is broken.
     """
     command = bool(options.words)
     copies = bool(options.files or options.execute)
@@ -248,7 +248,7 @@ _SSH_SETTINGS = {"p": "Port", "i": "IdentityFile", "J": "ProxyJump"}
 _SCP_SETTINGS = {"P": "Port", "i": "IdentityFile", "J": "ProxyJump"}
 _FAMILIES = {"4": "AddressFamily inet", "6": "AddressFamily inet6"}
 _POINTLESS = frozenset("qTxanCBv")
-"""Switches whose effect exacell has anyway, or that change nothing for a command without a terminal."""
+"""Switches that exacell always applies, or that have no effect on a command without a terminal."""
 
 _HONOURED = frozenset(
     (
@@ -267,13 +267,13 @@ _ALWAYS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class SshOptions:
-    """What was understood.
+    """The options of ssh and scp that exacell applies, and those that it ignores.
 
     Attributes:
-        settings: lines of ssh_config, first to last.
-        config_file: of ``-F``; empty when not given.
+        settings: lines of ssh_config, in order.
+        config_file: the value of ``-F``; empty if not given.
         recursive, keep: scp's ``-r`` and ``-p``.
-        ignored: the options that have no effect here, as they were given.
+        ignored: options without an effect here, as they were given.
     """
 
     settings: tuple[str, ...] = ()
@@ -284,7 +284,7 @@ class SshOptions:
 
 
 def read_ssh_options(ssh: str | None, scp: str | None) -> SshOptions:
-    """Return what both option strings say together; ssh's settings win.
+    """Return the options of both strings together; ssh's settings win.
 
     Raises:
         DcliExit: a quote is not closed, or the value of an option is missing.
@@ -294,7 +294,7 @@ def read_ssh_options(ssh: str | None, scp: str | None) -> SshOptions:
     return SshOptions(
         settings=(*first.settings, *second.settings),
         config_file=first.config_file or second.config_file,
-        # Without --scp, scp gets ssh's options; -p is then a port, and only -r could be meant for it.
+        # Without --scp, scp gets ssh's options: -p is then a port, so only -r can be meant for scp.
         recursive=second.recursive,
         keep=second.keep,
         ignored=(*first.ignored, *second.ignored),
@@ -333,7 +333,7 @@ def _read(option: str, text: str | None, *, scp: bool) -> SshOptions:
 
 
 class _Sorted:
-    """The options of ssh, or of scp, as they are read one by one: what is honoured, and what is not."""
+    """Sorts the options of ssh, or of scp, while they are read one by one: applied or ignored."""
 
     def __init__(self, scp: bool) -> None:
         self._scp = scp
@@ -348,7 +348,7 @@ class _Sorted:
         return letter in self._with_value
 
     def value(self, letter: str, value: str) -> None:
-        """Take an option with its value."""
+        """Add an option with its value."""
         if letter == "F":
             self.config_file = value
         elif letter in self._table:
@@ -359,7 +359,7 @@ class _Sorted:
             self.ignored.append(f"-{letter} {value}")
 
     def flag(self, letter: str) -> None:
-        """Take an option that stands alone."""
+        """Add an option without a value."""
         if letter in _FAMILIES:
             self.settings.append(_FAMILIES[letter])
         elif self._scp and letter == "r":
@@ -371,7 +371,7 @@ class _Sorted:
 
 
 def _setting(text: str, settings: list[str], ignored: list[str]) -> None:
-    """Sort one ``-o`` setting into what is honoured, what is so anyway, and what is ignored."""
+    """Sort one ``-o`` setting: applied, always true in exacell, or ignored."""
     key, equals, value = text.partition("=")
     if not equals:
         key, _, value = text.strip().partition(" ")
@@ -383,6 +383,6 @@ def _setting(text: str, settings: list[str], ignored: list[str]) -> None:
 
 
 def is_program(setting: str) -> bool:
-    """Return whether a line of :attr:`SshOptions.settings` names a program of this machine."""
+    """Return whether a line of :attr:`SshOptions.settings` starts a program on this machine."""
     key, _, value = setting.partition(" ")
     return key.lower() == "proxycommand" and value.strip().lower() != "none"

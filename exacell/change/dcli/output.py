@@ -1,4 +1,4 @@
-"""What dcli prints: prefixed lines, ``-n``, ``-r``, ``--maxlines``, and ``--vmstat`` of many targets side by side. Pure.
+"""Format dcli's output: prefixed lines, ``-n``, ``-r``, ``--maxlines``, and ``--vmstat`` of many targets side by side. Pure.
 
 Source: reference dcli.md, sections 6 and 8; vmstat's columns are its own, procps vmstat(8).
 """
@@ -20,18 +20,18 @@ BANNER = "******BANNER******"
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What became of one target.
+    """The end of the work on one target.
 
     Attributes:
-        target: as it was written.
+        target: its name as written.
         lines: its output without line ends, not yet stripped.
-        status: of the step that failed, else 0; UNREACHABLE for a connection that failed.
-        said: what ssh itself said: a login banner, or why it could not connect; scp's words where a copy failed.
-        twice: a copy failed, of which dcli tells twice.
-        ran: False when the target was never started, or its end is unknown.
-        refused: why nothing more was sent there, in one phrase; empty when nothing stood in the way.
-        fingerprint: of the key that logged in, empty when unknown or nothing was sent.
-        looked: the look that its statement went upon, None where it went upon none.
+        status: exit status of the step that failed, else 0; UNREACHABLE if the connection failed.
+        said: ssh's own text: a login banner, or why it could not connect; scp's text if a copy failed.
+        twice: a copy failed; dcli prints that twice.
+        ran: False if nothing was started on the target, or its end is unknown.
+        refused: why nothing more was sent there, in one phrase; empty if it was not refused.
+        fingerprint: of the key that logged in; empty if unknown or nothing was sent.
+        looked: the look that CellCLI took right before the statement; None if it took none.
     """
 
     target: str
@@ -47,14 +47,14 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How lines are printed: ``pattern`` of ``-r``, ``abnormal`` for ``-n``, ``preserve`` for ``--preserve-spaces``."""
+    """The options for printed lines: ``pattern`` of ``-r``, ``abnormal`` for ``-n``, ``preserve`` for ``--preserve-spaces``."""
 
     pattern: re.Pattern[str] | None = None
     abnormal: bool = False
     preserve: bool = False
 
     def strip(self, line: str) -> str:
-        """Return the line without the blanks that dcli takes away."""
+        """Return the line without the blanks that dcli removes."""
         return line.rstrip() if self.preserve else line.strip()
 
     def hides(self, line: str) -> bool:
@@ -62,21 +62,21 @@ class Style:
         return self.pattern is not None and self.pattern.match(self.strip(line)) is not None
 
     def prefixed(self, target: str, line: str) -> str:
-        """Return the line as it is printed."""
+        """Return the line as it is printed, with ``target:`` in front."""
         return f"{target}: {self.strip(line)}"
 
 
 def split_lines(text: str) -> tuple[str, ...]:
-    """Return the lines of ``text``; a last one without an end counts, nothing behind the last end does not.
+    """Return the lines of ``text``; a last line without an end counts, an empty rest after the last end does not.
 
-    A carriage return ends a line as well, with or without a line feed behind it.
+    A carriage return ends a line as well, with or without a line feed after it.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return tuple(lines[:-1] if not lines[-1] else lines)
 
 
 def decoded(data: bytes) -> str:
-    """Return output as text: UTF-8, else Latin-1, which every byte is."""
+    """Return output as text: decoded as UTF-8, else as Latin-1, which accepts every byte."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -89,7 +89,7 @@ def name_list(names: Sequence[str]) -> str:
 
 
 def said_lines(outcome: Outcome) -> list[str]:
-    """Return what ssh said as dcli prints it at once: each line behind ``target:`` without a blank, then an empty line.
+    """Return ssh's own text as dcli prints it at once: each line right after ``target:``, without a blank, then an empty line.
 
     The empty line is the line's own end, which dcli keeps when it prints. Source: reference dcli.md, section 5.
     """
@@ -98,9 +98,9 @@ def said_lines(outcome: Outcome) -> list[str]:
 
 
 def with_banner(outcome: Outcome) -> tuple[str, ...]:
-    """Return the lines of ``outcome`` with what ssh said in front, between two banner lines (``--showbanner``).
+    """Return the lines of ``outcome`` with ssh's own text in front, between two banner lines (``--showbanner``).
 
-    These stand there where ssh said nothing, too, and not where it did not connect.
+    The banner lines appear even if ssh said nothing; they do not if it could not connect.
     """
     if not outcome.ran or outcome.status == UNREACHABLE:
         return outcome.lines
@@ -110,8 +110,8 @@ def with_banner(outcome: Outcome) -> tuple[str, ...]:
 def report(outcomes: Sequence[Outcome], style: Style) -> list[str]:
     """Return the lines that are printed for the targets of one batch, in their order.
 
-    With ``-n`` first the targets that did well, then the others' output; with ``-r`` first the targets with matching
-    lines, then the lines that do not match.
+    With ``-n``: first the targets that succeeded, then the output of the others. With ``-r``: first the targets with
+    matching lines, then the lines that do not match.
     """
     printed: list[str] = []
     shown = list(outcomes)
@@ -131,12 +131,12 @@ def report(outcomes: Sequence[Outcome], style: Style) -> list[str]:
 
 @dataclass
 class LineGuard:
-    """``--maxlines``: long output is cut off, or comes in pieces when one target runs at a time.
+    """Applies ``--maxlines``: long output is cut off, or printed in pieces when one target runs at a time.
 
     Attributes:
-        pieces: one target, or serial: pieces of ``limit`` + 1 lines are printed at once, the rest at the end, and
-            nothing is lost. Else a target with more than ``limit`` lines gives that many and one, and fails.
-        cut: targets that were cut off.
+        pieces: true for one target, or with --serial: pieces of ``limit`` + 1 lines are printed at once, the rest at the
+            end, and nothing is lost. Else a target with more than ``limit`` lines prints ``limit`` + 1 lines and fails.
+        cut: targets whose output was cut off.
     """
 
     limit: int
@@ -144,7 +144,7 @@ class LineGuard:
     cut: list[str] = field(default_factory=list)
 
     def take(self, outcome: Outcome, style: Style) -> tuple[list[str], Outcome]:
-        """Return the lines to print now, and what is left of the outcome for the end."""
+        """Return the lines to print now, and the outcome with the lines that are printed at the end."""
         size = self.limit + 1
         if len(outcome.lines) < size or size < 1:
             return [], outcome
@@ -162,7 +162,7 @@ class LineGuard:
 
 
 def cut_off(target: str, limit: int) -> tuple[str, str, str]:
-    """Return the lines on stderr about a target that printed too much: an empty one, what happened, and the way out."""
+    """Return the lines on stderr about a target that printed too much: an empty line, the problem, and the way out."""
     return (
         "",
         f"Error: {target} printed more than {limit} lines; the rest is cut off",
@@ -171,7 +171,7 @@ def cut_off(target: str, limit: int) -> tuple[str, str, str]:
 
 
 def exit_status(outcomes: Sequence[Outcome]) -> int:
-    """Return 0 when every target ran to its end with status 0, else 1."""
+    """Return 0 if every target ran to its end with status 0, else 1."""
     return int(any(not outcome.ran or outcome.status > 0 for outcome in outcomes))
 
 
@@ -184,14 +184,14 @@ _SUMMARY = ("Minimum", "Maximum", "Average")
 
 @dataclass(frozen=True, kw_only=True)
 class Watch:
-    """What the words of ``--vmstat`` ask for.
+    """The meaning of the words of ``--vmstat``.
 
     Attributes:
-        periodic: False: ``vmstat`` runs once as an ordinary command.
+        periodic: False if ``vmstat`` runs once, as an ordinary command.
         options: vmstat's other words.
         delay: seconds between rounds; None for a single round.
-        count: rounds; None for without end.
-        header_once: ``-n``.
+        count: number of rounds; None for no limit.
+        header_once: ``-n`` was given.
     """
 
     text: str
@@ -202,7 +202,7 @@ class Watch:
     header_once: bool = False
 
     def command(self, number: int) -> str:
-        """Return the command of a round, the first of which is 1 and shows the means since the start of the host."""
+        """Return the command of a round; rounds count from 1, and round 1 shows the averages since the host started."""
         if not self.periodic:
             return f"vmstat {self.text}".rstrip()
         words = ["vmstat", *self.options]
@@ -214,10 +214,10 @@ class Watch:
 
 
 def read_watch(text: str) -> Watch:
-    """Return what the words of ``--vmstat`` ask for; what is not periodic runs once as it is.
+    """Return the meaning of the words of ``--vmstat``; a command that is not periodic runs once, unchanged.
 
     Raises:
-        DcliExit: a word would be more than an argument for the shell there.
+        DcliExit: the remote shell would take a word for more than an argument.
     """
     words = text.split()
     strange = next((word for word in words if not all(char.isalnum() or char in "-_./=," for char in word)), None)
@@ -240,7 +240,7 @@ def read_watch(text: str) -> Watch:
 
 
 class Table:
-    """The display over all rounds: columns only grow wider."""
+    """Formats the display over all rounds; columns only grow wider."""
 
     def __init__(self, watch: Watch, targets: Sequence[str]) -> None:
         self._watch = watch
@@ -253,11 +253,11 @@ class Table:
         """Return the lines of one round.
 
         Args:
-            outputs: what vmstat printed, by target; only its last line counts.
+            outputs: vmstat's output by target; only its last line counts.
             time: the local time of the round, as shown in the header.
 
         Raises:
-            ValueError: a target's output is not vmstat's table.
+            ValueError: a target's output is not a table of vmstat.
         """
         groups, titles = _header(outputs[self._targets[0]])
         rows = {target: _row(outputs[target]) for target in self._targets}
@@ -296,7 +296,7 @@ def _row(output: str) -> list[int]:
 
 
 def _summary(rows: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the rows of minimum, maximum and average, the last rounded half up."""
+    """Return the rows of minimum, maximum and average; the average is rounded half up."""
     columns = list(zip(*rows, strict=True))
     averages = [(2 * sum(column) + len(column)) // (2 * len(column)) for column in columns]
     return [[min(column) for column in columns], [max(column) for column in columns], averages]

@@ -1,4 +1,4 @@
-"""The journal and the lock around dcli's work on one rack."""
+"""Hold the lock and write the journal around dcli's work on one rack."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from exacell.language.registry import Value
 
 @dataclass
 class Record:
-    """One change in the journal: the command as a whole, an intent and an outcome a target.
+    """One change in the journal: the whole command, and one intent and one outcome per target.
 
     Attributes:
         text: the whole command line.
         what: its first word.
-        details: whatever else the change's row shall say.
+        details: further fields of the change's row.
     """
 
     group: Group
@@ -41,11 +41,11 @@ class Record:
 
     @contextmanager
     def open(self) -> Iterator[Record]:
-        """Hold the rack's lock and keep the change open; its end is recorded when the block is left, however that is.
+        """Hold the rack's lock and keep the change open; its end is recorded whenever the block is left.
 
         Raises:
             JournalError: the journal can't be written; nothing was sent.
-            BrokenOffError: it can't be written any more; targets may have been reached before that.
+            BrokenOffError: the journal can't be written any more; targets may have been reached before that.
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         session, services, request = self.group.session, self.group.services, self.group.request
@@ -85,14 +85,14 @@ class Record:
         self._append([Row(kind="intent", target=label, body=self._body()) for label in ours])
 
     def ended(self, outcomes: Sequence[Outcome]) -> None:
-        """Record what became of the targets."""
+        """Record the outcomes of the targets."""
         names = {t.label for t in self.group.targets}
         ours = [outcome for outcome in outcomes if outcome.target in names]
         self._codes.append(exit_status(ours))
         self._append([Row(kind="outcome", target=o.target, body=self._body() | outcome_of(o)) for o in ours])
 
     def leave_open(self) -> None:
-        """Take note that some targets go on without being followed: the change ends as interrupted."""
+        """Note that nobody follows some targets to their end: the change ends as interrupted."""
         self._codes.append(int(ExitCode.INTERRUPTED))
 
     def _append(self, rows: Sequence[Row]) -> None:
@@ -111,7 +111,7 @@ class Record:
         }
 
     def _observed(self) -> list[Row]:
-        """Look whether cells whose caching was switched off have it back, as behind every change."""
+        """Return rows for the cells whose caching was switched off and is on again; checked after every change."""
         if not self.judgement.caching_off:
             return []
         cache = self.judgement.cache
@@ -123,7 +123,7 @@ class Record:
 
 
 def outcome_of(outcome: Outcome) -> dict[str, object]:
-    """Return what an outcome's row says of a target."""
+    """Return the fields of a target's outcome row."""
     if outcome.refused:
         state, reason = "refused", outcome.refused
     elif not outcome.ran:

@@ -1,7 +1,7 @@
-"""dcli from its words to its exit code: checks in dcli's order, then batches of targets, then what they printed.
+"""Run dcli from its words to its exit code: checks in dcli's order, then batches of targets, then their output.
 
-Source: reference dcli.md, sections 1 to 10, dcli 3.5. Different on purpose: a wrong expression of ``-r`` is found before
-anything is sent, output that is no UTF-8 does not run the command again, and Ctrl-C keeps what has ended.
+Source: reference dcli.md, sections 1 to 10, dcli 3.5. Different on purpose: a wrong pattern of ``-r`` is found before
+anything is sent, output that is not UTF-8 does not run the command again, and Ctrl-C keeps the results so far.
 """
 
 from __future__ import annotations
@@ -79,17 +79,17 @@ from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
 
 _PRINTED = ("table", "raw")
-"""Output formats in which dcli's own output appears; the others get one record a target."""
+"""Output formats in which dcli's own output appears; the other formats get one record per target."""
 
 
 def run_dcli(session: Session, services: Services, request: Request, argv: Sequence[str], call: Call) -> Result:
-    """Carry a dcli command line out; what it prints goes to the console at once, stderr lines are the problems.
+    """Carry out a dcli command line; its output goes to the console at once, its stderr lines become the problems.
 
     Raises:
-        RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
+        RefusedError: a guard forbids the command, or it can't be read and was not accepted; nothing was sent.
     """
     if request.origin.startswith("resume "):
-        # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
+        # The effects of a broken-off command can't be read back, and a second run may do more harm than none.
         note = f"dcli is not repeated: look at what it has done, then type it again: {call.text}"
         return Result(notes=[note])
     shown = str(call.flags.get("format") or session.settings.format)
@@ -148,7 +148,7 @@ class _Run:
             return self._reach(targets, watch)
 
     def _reach(self, targets: Sequence[Target], watch: Watch | None) -> ExitCode:
-        """Judge the work on all targets, have it confirmed and do it."""
+        """Judge the work on all targets, ask, and do it."""
         options = self.options
         findings = self._findings()
         there = [where for where in targets if where.host]
@@ -194,7 +194,7 @@ class _Run:
     # -- before anything is sent ---------------------------------------------------------------------------------
 
     def _pass_programs(self, groups: Sequence[Group], flags: Mapping[str, Value]) -> None:
-        """Return when the programs that ``-s`` names may be started on this machine.
+        """Raise RefusedError if the programs that ``-s`` names may not be started on this machine.
 
         Raises:
             RefusedError: they may not; nothing was sent.
@@ -203,7 +203,7 @@ class _Run:
         file = at_home(self.ssh.config_file) if self.ssh.config_file else None
         of_file = [f"-F {named}" for named in programs_named(SshConfigFiles.read(file))] if file is not None else []
         for group in groups:
-            # Where nothing of a file may be started the transport starts what is not needed neither.
+            # Where programs of a file may not be started, the transport starts none either.
             more = [] if self.session.no_programs(group.rack) else of_file
             work = Work(
                 statement=self._text, flags=flags, accept="--accept-opaque before dcli lets it",
@@ -220,7 +220,7 @@ class _Run:
             named = tuple(t for t in named if t.host in limit)
         if named or self.options.hosts or self.options.group_file or rack is None:
             return named
-        # What was selected outside of dcli's words: exacell -c, use or ON.
+        # Cells that were selected outside of dcli's words: with exacell -c, use or ON.
         selected = tuple(self.session.selected())
         return tuple(target(cell) for cell in selected) if set(selected) != set(rack.cells) else ()
 
@@ -230,7 +230,7 @@ class _Run:
         try:
             return re.compile(self.options.pattern)
         except re.error as error:
-            # dcli finds it when the work is done, throws the answers away, and ends with a traceback and 1.
+            # dcli finds this only after the work, discards the answers, and ends with a traceback and status 1.
             why = f"Error: -r {self.options.pattern} is no regular expression: {error}; nothing was sent"
             raise DcliExit(1, err=why) from error
 
@@ -244,13 +244,13 @@ class _Run:
 
     @property
     def _change(self) -> str:
-        """The one CellCLI change that all of the work is; empty when it is anything else."""
+        """Return the single CellCLI change that makes up all of the work; empty if the work is anything else."""
         options = self.options
         more = options.keys or self.delivery is not None or options.root_temporary or options.timeout is not None
         return "" if more else single_change(options.command)
 
     def _left(self, group: Group) -> list[str]:
-        """Return what stays on the targets of a group, whatever CellCLI does there: one sentence each."""
+        """Return the things that stay on the targets of a group apart from CellCLI's work, one sentence each."""
         options, where = self.options, name_list([target.label for target in group.targets])
         file = f"authorized_keys of {options.user(group.login)}"
         found = []
@@ -270,7 +270,7 @@ class _Run:
         return f"dcli {shlex.join(self.options.argv)}"
 
     def _findings(self) -> Findings:
-        """Return what the command or the script would do; copied files are never read, so they are opaque."""
+        """Return the effects of the command or script; copied files are never read, so they are opaque."""
         if self.delivery is not None and self.delivery.script is not None:
             return script_findings(self.delivery.script.read_bytes(), self.delivery.script.name)
         findings = command_findings(self.options.command) if self.options.words else Findings()
@@ -280,12 +280,12 @@ class _Run:
         return findings
 
     def _refuse_restricted(self, groups: Sequence[Group], findings: Findings) -> None:
-        """Find out whether the logins of some cells run single commands only, and refuse what is more than that.
+        """Find out whether the logins of some cells run single commands only, and refuse any work beyond that.
 
         Raises:
-            RefusedError: their release lets the login do none of it.
+            RefusedError: the cells' release does not let the login do this work.
         """
-        # Without a command there is none that could go bare; a copy beside one can't be read.
+        # Without a command nothing can be sent as a single command; a copy with one can't be read.
         single = not findings.unread and not self.options.keys and self.options.timeout is None
         for group in groups:
             login = self.options.user(group.login)
@@ -296,7 +296,7 @@ class _Run:
                 refuse_restricted(group.session, group.services, self._text[:60], closed, login)
 
     def _steps(self, watch: Watch | None, findings: Findings) -> Iterator[Step]:
-        """Return what is done on each target, in order."""
+        """Yield the steps of the work on each target, in order."""
         options = self.options
         line = ""
         if self.options.keys:
@@ -372,14 +372,14 @@ class _Run:
     def _batch(
         self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
     ) -> list[Outcome]:
-        """Work one batch off, print it, and return what became of the targets, without what was printed early."""
+        """Do the work of one batch, print its output, and return the outcomes, without the lines that were printed early."""
         live = self.options.live and not self.style.abnormal and self.printing
         guard = LineGuard(limit=self.options.max_lines, pieces=self.options.in_turn or len(batch) == 1)
         bad: list[str] = []
         left: dict[str, Outcome] = {}
 
         def ended(outcome: Outcome) -> None:
-            left[outcome.target] = outcome  # first of all: a second Ctrl-C may come anywhere behind this
+            left[outcome.target] = outcome  # do this first: a second Ctrl-C may come at any point after it
             self._verbose(f"end of {outcome.target}: status {outcome.status}")
             if outcome.status == UNREACHABLE:
                 bad.append(outcome.target)
@@ -423,7 +423,7 @@ class _Run:
     def _detach(
         self, batch: Sequence[Target], left: Mapping[str, Outcome], *, live: bool, records: Sequence[Record]
     ) -> None:
-        """Print and record what has ended when nobody waits for the rest any more: one silent target hides no other."""
+        """Print and record the targets that have ended once nobody waits for the rest; one silent target then hides no other."""
         outcomes = [left[t.label] for t in batch if t.label in left]
         if not live:
             self.print(report(outcomes, self.style))
@@ -441,7 +441,7 @@ class _Run:
         *,
         live: bool,
     ) -> list[Outcome]:
-        """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
+        """Return the outcomes of one batch, in its order; each is passed to ``ended`` at once."""
         of = {t.label: group for group in groups for t in group.targets}
         widest = max((g.rack.fanout or self.session.settings.fanout for g in groups), default=1)
         limit = 1 if self.options.in_turn else widest
@@ -481,7 +481,7 @@ class _Run:
             self.print([self.style.prefixed(name, line)])
 
     def _watch(self, watch: Watch, groups: Sequence[Group], targets: Sequence[Target]) -> ExitCode:
-        """Show vmstat round by round, until its count is reached, something fails, or Ctrl-C."""
+        """Show vmstat round by round until its count is reached, a round fails, or Ctrl-C."""
         size = self.options.batch_size or len(targets)
         tables = {
             start: Table(watch, [t.label for t in targets[start : start + size]])

@@ -1,4 +1,4 @@
-"""The plans of CellCLI changes that one text makes one behind the other, each judged by what those before it leave. Pure."""
+"""Plan the CellCLI changes that one text makes one after another; each is judged by the state after the earlier ones. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOVES: Mapping[str, frozenset[str]] = {
     "CELLDISK": frozenset({"griddisk", "celldisk", "flashcache", "flashlog"}),
     "CELL": frozenset({"cell", "pmem", "service", "griddisk"}),
 }
-"""What a statement on an object may change: of which :func:`needs_now` can't be asked for the statements behind it."""
+"""By object, the objects that a statement on it may change; :func:`needs_now` can't check these for later statements."""
 
 
 def plans_in_order(
@@ -36,7 +36,7 @@ def plans_in_order(
     accepted: Sequence[str],
     headers: Headers,
 ) -> tuple[Plan, ...]:
-    """Return the plan of each change on the cells that have what it names, in order.
+    """Return the plan of each change, in order, on the cells that have the objects that it names.
 
     Raises:
         RefusedError: a guard forbids one of them, or it would take disks of several cells offline together.
@@ -74,10 +74,10 @@ def _named(statement: Statement) -> tuple[str, str]:
 
 
 def _refuse_together(plan: Plan) -> None:
-    """Refuse a change that takes disks of several cells offline at once: nobody rolls what a command does.
+    """Raise RefusedError if a change takes disks of several cells offline at once: a command is never rolled.
 
     Raises:
-        RefusedError: naming the cells.
+        RefusedError: names the cells.
     """
     away = takes_offline(plan)
     if len(away) > 1:
@@ -91,7 +91,7 @@ def _refuse_together(plan: Plan) -> None:
 def left_away(plans: Sequence[Plan]) -> bool:
     """Return whether the changes of one cell take disks that ASM uses offline and do not bring them back.
 
-    Behind a restart ASM takes them back, which nobody waits for: they count as away.
+    After a restart ASM brings them back, but nobody waits for that: they count as away.
     """
     away: set[str] = set()
     for step in (step for plan in plans for step in plan.steps):
@@ -108,7 +108,7 @@ def left_away(plans: Sequence[Plan]) -> bool:
 
 
 def needs_now(plans: Sequence[Plan]) -> dict[str, tuple[Check, ...]]:
-    """Return, by cell, what the plans need of the cell as it is now: of things that no plan before them changes."""
+    """Return, by cell, the checks that the plans need now: those on objects that no earlier plan changes."""
     needs: dict[str, tuple[Check, ...]] = {}
     moved: dict[str, frozenset[str]] = {}
     for step in (step for plan in plans for step in plan.steps):
@@ -120,7 +120,7 @@ def needs_now(plans: Sequence[Plan]) -> dict[str, tuple[Check, ...]]:
 
 
 def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:
-    """Return the cells that have something that the statement names: a script may name what it only makes itself."""
+    """Return the cells that have an object that the statement names; a script may name an object that it creates itself."""
     if not isinstance(statement, Change) or statement.verb == "CREATE":
         return facts
     if statement.object == "GRIDDISK":
@@ -129,10 +129,10 @@ def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mappi
 
 
 def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
-    """Return what is known behind a change that was allowed: so that DROP, mode change, CREATE in a script can be judged.
+    """Return the state of a cell after an allowed change; later statements of a script are judged by it.
 
-    A flush proves nothing here: whether it came to its end is only known when it is over. Whatever else is done to a
-    cache ends the proof that an earlier flush gave, since it caches again.
+    A flush proves nothing here, because its end is not known yet. Any other change of a cache ends the proof of an earlier
+    flush, since the cache caches again.
     """
     if not isinstance(statement, Change):
         return fact

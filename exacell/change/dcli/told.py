@@ -1,4 +1,4 @@
-"""What the outcomes of a shell command on many targets look like."""
+"""Turn the outcomes of a shell command on many targets into a result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from exacell.output.result import HOST, Column, Result
 
 
 def told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
-    """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
+    """Return the result of the outcomes: the output of each cell if it is printed, else one record per cell."""
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status]
     rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
@@ -34,10 +34,10 @@ _ENDED = "exit status"
 
 
 def in_own_words(problems: Sequence[str], printed: Mapping[str, str]) -> list[str]:
-    """Return problems in which the last line that a program printed stands in front of the exit status that it ended with.
+    """Return the problems with the last line that each program printed in front of its exit status.
 
     Args:
-        printed: what each target's program printed.
+        printed: by target, the output of its program.
 
     >>> in_own_words(["db01: exit status 51"], {"db01": "sg_vpd: no such page"})
     ['db01: sg_vpd: no such page (exit status 51)']

@@ -1,9 +1,9 @@
-"""Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack.
+"""Judge dcli's work: its CellCLI changes like typed ones, unreadable work by the rules of the rack.
 
-Unread work is refused where the rack says so, and a refusal stands in the journal. A command that is one ``cellcli -e`` with
-one statement whose proof may go stale is carried out as typed ones are: its CellCLI looks first and then gets the statement. In
-any other text a shell starts CellCLI when its turn comes, so that between the last look and the statement lie seconds: a
-production rack refuses that, elsewhere it is said before the question.
+Unread work is refused if the rack says so, and the journal records the refusal. A command that is one ``cellcli -e`` with
+one statement whose proof may become stale is carried out like a typed one: its CellCLI looks first and then gets the
+statement. In any other text a shell starts CellCLI later, so that seconds pass between the last look and the statement. A
+production rack refuses that; elsewhere it is shown before the question.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_n
 from exacell.session.logins import READERS, refuse_writer
 
 _SILENT = frozenset(("-n", "-x"))
-"""Options of CellCLI that change nothing in what it prints to a program. Source: SAGUG, "Invoking CellCLI"."""
+"""Options of CellCLI that do not change its output to a program. Source: SAGUG, "Invoking CellCLI"."""
 
 
 def single_change(text: str) -> str:
-    """Return the one CellCLI statement that a command is and whose proof may go stale; empty when it is anything else."""
+    """Return the command's only CellCLI statement if its proof may become stale; empty for any other command."""
     try:
         reading = read_shell(text)
     except UnreadError:
@@ -48,7 +48,7 @@ def single_change(text: str) -> str:
     if len(commands) != 1 or any(isinstance(token, Redirection) for token in tokens):
         return ""
     (command,) = commands
-    if command.document is not None or len(command.statements) != 1:  # Only cellcli's have statements.
+    if command.document is not None or len(command.statements) != 1:  # Only calls of cellcli have statements.
         return ""
     options = command.words[1 : command.words.index("-e")]
     statement = command.statements[0]
@@ -56,12 +56,12 @@ def single_change(text: str) -> str:
 
 
 def stale_by_then(findings: Findings) -> tuple[str, ...]:
-    """Return the changes in a text whose proof may go stale until their turn comes."""
+    """Return the changes in a text whose proof may become stale before they are carried out."""
     return tuple(found.text for found in findings.changes if ages(found.statement))
 
 
 def why_wide(statement: str) -> str:
-    """Return how wide the moment is between the last look at a cell and a statement in a text, as a sentence."""
+    """Return a sentence about the time that passes between the last look at a cell and a statement in a text."""
     return (
         f"'{statement}' is sent in a text: between the last check of a cell and the statement, a shell and CellCLI start there "
         "and the text before it runs; in these seconds the cell may change"
@@ -69,7 +69,7 @@ def why_wide(statement: str) -> str:
 
 
 def refuse_wide(rack: str, statement: str) -> RefusedError:
-    """Return the refusal of a production rack."""
+    """Return the RefusedError with which a production rack refuses such a statement."""
     return RefusedError(
         f"rack {rack} is a production rack, and {why_wide(statement)}; nothing was sent",
         hint=f"type it in exacell, which checks and sends with one CellCLI: `{statement}`",
@@ -78,14 +78,14 @@ def refuse_wide(rack: str, statement: str) -> RefusedError:
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What was found out about the work on one group.
+    """The result of judging the work on one group.
 
     Attributes:
         plans: one for each CellCLI change, in order.
-        opaque: what can't be read, in phrases.
-        changes: the CellCLI changes themselves, to be judged once more when they leave.
+        opaque: the unreadable parts, in phrases.
+        changes: the CellCLI changes themselves, to be judged again right before they are sent.
         accepted: the names whose loss was accepted.
-        wide: changes that can't go upon a look by their own CellCLI, though their proof may go stale.
+        wide: changes whose proof may become stale, though their CellCLI can't look right before them.
     """
 
     plans: tuple[Plan, ...] = ()
@@ -96,41 +96,41 @@ class Judgement:
 
     @property
     def risk(self) -> str:
-        """The word for the journal: unknown, or the worst plan's."""
+        """Return the risk for the journal: unknown, or the risk of the worst plan."""
         return "unknown" if self.opaque else str(highest(plan.risk for plan in self.plans))
 
     def risk_of(self, cell: str) -> Risk:
-        """Return the worst that the changes may do on one cell."""
+        """Return the worst risk of the changes on one cell."""
         return highest(step.risk for plan in self.plans for step in plan.steps if step.target == cell)
 
     @property
     def caches(self) -> dict[str, bool]:
-        """The caches that changes switch off → whether the last change of each brings it back."""
+        """Return, for each cache that the changes switch off or on, whether its last change switches it on."""
         steps = [step for plan in self.plans for step in plan.steps if step.caching_off or step.caching_on]
         return {step.cache: step.caching_on for step in steps}
 
     @property
     def cache(self) -> str:
-        """The cache that the journal has to speak of: the first one that is left off, else the first one changed."""
+        """Return the cache for the journal: the first one that is left off, else the first one changed."""
         caches = sorted(self.caches, key=lambda cache: self.caches[cache])
         return caches[0] if caches else "flashcache"
 
     @property
     def caching_off(self) -> bool:
-        """Whether some change leaves that cache off until another one brings it back."""
+        """Return whether a change switches that cache off."""
         return any(step.caching_off and step.cache == self.cache for plan in self.plans for step in plan.steps)
 
     @property
     def caching_on(self) -> bool:
-        """Whether the last change of that cache brings caching back."""
+        """Return whether the last change of that cache switches caching on again."""
         return self.caches.get(self.cache, False)
 
 
 def _accepting(what: str, *, recipe: bool) -> str:
-    """Return how to accept what a statement that begins with ``what`` carries, typed or in a recipe."""
+    """Return how to accept the opaque work of a statement that begins with ``what``, typed or in a recipe."""
     if recipe:
         return "`run … --accept-opaque` allows it"
-    # Words behind dcli are its own.
+    # Words after dcli belong to dcli.
     typed = f"exacell --accept-opaque {what} …" if what == "dcli" else f"{what} --accept-opaque …"
     return f"{typed} runs it without a guard"
 
@@ -146,18 +146,18 @@ def judge(
     paired: bool = False,
     named: bool = False,
 ) -> Judgement:
-    """Return what the work is when it may be done on the group; nothing that changes anything is sent.
+    """Return the judgement of the work if it may be done on the group; nothing that changes anything is sent.
 
     Args:
-        serial: whether one cell is over before the next one begins.
+        serial: whether each cell's work ends before the next begins.
         flags: the statement's.
         what: its first word, for messages.
-        paired: the work is one change, which its own CellCLI takes upon a look where the transport can do that.
+        paired: the work is one change, and its own CellCLI looks right before it if the transport can do that.
         named: see :class:`Work`.
 
     Raises:
-        RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
-            can't be read was not accepted.
+        RefusedError: a guard forbids a change; a production rack refuses one whose proof may become stale; the rack is
+            read-only; or an unreadable part was not accepted.
     """
     session, services, request, rack = group.session, group.services, group.request, group.rack
     if findings.harmless:
@@ -208,14 +208,14 @@ def judge(
 
 
 def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
-    """Return the LIST statements whose answers the judgement of the changes needs; none for starting services."""
+    """Return the LIST statements whose answers are needed to judge the changes; none for starting services."""
     return tuple(dict.fromkeys(need for found in changes for need in facts_needed(found.statement)))
 
 
 def _plans(
     group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool
 ) -> tuple[tuple[Plan, ...], Mapping[str, CellFacts]]:
-    """Return the plan of each CellCLI change, judged from what is on the cells now, and what that is."""
+    """Return the plan of each CellCLI change, and by cell the facts read now from which they were planned."""
     session, services, request, cells = group.session, group.services, group.request, group.cells
     if not cells:
         return (), {}
@@ -237,7 +237,7 @@ def _plans(
             raise
         together = error
     try:
-        # One cell is over before the next one begins: what must not be done to all at once may be done so.
+        # Each cell ends before the next begins: changes that are forbidden on all cells at once are allowed this way.
         alone = [plan([cell]) for cell in cells]
     except RefusedError as error:
         raise together from error
@@ -247,14 +247,14 @@ def _plans(
 
 
 def refuse_to_leave(group: Group, left: Sequence[str], flags: Mapping[str, Value], statement: str) -> None:
-    """Return when something may stay on a group's targets; journal that it was refused otherwise.
+    """Raise RefusedError if nothing may stay on a group's targets, and journal that refusal.
 
     Args:
-        left: what stays, in sentences; with none nobody is asked.
+        left: the things that stay, in sentences; if empty, nothing is checked.
         statement: as it was given.
 
     Raises:
-        RefusedError: the rack is read-only, or one of the targets is a production rack's that is.
+        RefusedError: the rack is read-only, or one of the targets belongs to a production rack that is.
     """
     if not left:
         return
@@ -276,16 +276,17 @@ def agree(
     login: str = "",
     left: Sequence[str] = (),
 ) -> None:
-    """Have the CellCLI changes confirmed, and on a production rack what stays there; another rack whose
-    configuration says ``opaque = "allow"`` asks nobody.
+    """Ask for agreement to the CellCLI changes, and on a production rack to the things that stay there.
+
+    Another rack whose configuration says ``opaque = "allow"`` asks nobody about the latter.
 
     Args:
-        login: who logs in for them; empty for the rack's login for writes. To a login that may only read, when it is not the
-            rack's, each cell says so itself.
-        left: what stays on the targets, in sentences, whatever CellCLI does: a key, a file.
+        login: the user that logs in for the changes; empty for the rack's login for writes. If another login may only read,
+            each cell says so itself.
+        left: the things that stay on the targets apart from CellCLI's work, in sentences: a key, a file.
 
     Raises:
-        RefusedError: that login does not get in, the rack's own may only read, or nobody agreed.
+        RefusedError: the login does not get in, the rack's own login may only read, or nobody agreed.
     """
     production = group.session.in_production([target.host for target in group.targets])
     left = left if production else ()
@@ -308,7 +309,7 @@ def agree(
         group.services.console.show_plan(plan, brief=True)
     lock_of(
         group.session.need_rack(), group.session.home.state_dir
-    ).refuse_held()  # Nobody is asked for what is refused then.
+    ).refuse_held()  # Refuse before the question, not after it.
     group.services.journal.refuse_damaged()
     ask(
         group.services.console,

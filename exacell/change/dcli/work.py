@@ -1,4 +1,4 @@
-"""One target's work: the steps in their order, stopping at the first that fails; and many targets' at a time."""
+"""Do one target's work: the steps in order, up to the first that fails; and the work of many targets at a time."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Up
 from exacell.transport.replies import ENDED_BY_SIGNAL
 
 UNLIMITED = 365 * 86400.0
-"""Seconds: dcli waits for its commands as long as they take."""
+"""Seconds; in effect no limit, since dcli waits for its commands as long as they take."""
 
 TIMED_OUT = 124
-"""Status of a command that timeout(1) has ended. Source: coreutils, timeout."""
+"""Exit status of a command that timeout(1) has ended. Source: coreutils, timeout."""
 
 _GRACE_S = 2.0
-"""How much longer than ``--timeout`` the far side may take to end the command."""
+"""Seconds beyond ``--timeout`` that the target may take to end the command."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +38,11 @@ class Step:
     """One thing to do on a target.
 
     Attributes:
-        limit: seconds of ``--timeout``, after which the command there ends itself; None for no limit.
-        deadline: seconds after which we give up.
-        carries: it is what was judged; what goes before it only makes it ready (a key, a directory, a copy).
-        change: the one CellCLI change that the command is, which goes upon a look by its own CellCLI; empty for none.
-        grid: whether it calls asmcmd, which needs the environment of Grid Infrastructure.
+        limit: seconds of ``--timeout``, after which the command ends itself; None for no limit.
+        deadline: seconds after which we stop waiting.
+        carries: this step is the judged work; the steps before only prepare it (a key, a directory, a copy).
+        change: the single CellCLI change in the command, before which its own CellCLI looks; empty for none.
+        grid: whether the command calls asmcmd, which needs the environment of Grid Infrastructure.
     """
 
     command: str
@@ -56,15 +56,15 @@ class Step:
 
 
 LiveLine = Callable[[str, str], None]
-"""Takes a target and one line of its output, from any thread."""
+"""Takes a target and one line of its output; called from any thread."""
 
 WhyNot = Callable[[str], str]
-"""Says why nothing may be sent to a host now, empty when something may; from any thread."""
+"""Returns why nothing may be sent to a host now, empty if something may; called from any thread."""
 
 
 @dataclass
 class _Listener:
-    """Collects a target's output as it arrives; hands on complete lines when somebody wants them."""
+    """Collects a target's output as it arrives; passes on complete lines if a listener is given."""
 
     target: str
     live: LiveLine | None
@@ -72,11 +72,11 @@ class _Listener:
     rest: str = ""
 
     def __post_init__(self) -> None:
-        # A carriage return ends a line here, too, see split_lines.
+        # A carriage return ends a line here too, see split_lines.
         self._decoder = IncrementalNewlineDecoder(getincrementaldecoder("utf-8")("backslashreplace"), translate=True)
 
     def take(self, piece: bytes) -> None:
-        """Keep a piece of output."""
+        """Store a piece of output."""
         self.data += piece
         if self.live is not None:
             *lines, self.rest = (self.rest + self._decoder.decode(piece)).split("\n")
@@ -84,7 +84,7 @@ class _Listener:
                 self.live(self.target, line)
 
     def end(self) -> None:
-        """Hand on a last line that has no end."""
+        """Pass on a last line that has no end."""
         self.rest += self._decoder.decode(b"", final=True)
         if self.live is not None and self.rest:
             for line in split_lines(self.rest):
@@ -102,11 +102,11 @@ def work_through(
     live: LiveLine | None,
     leaving: Leaving,
 ) -> Outcome:
-    """Carry the steps out on one target and return what became of it.
+    """Carry out the steps on one target and return its outcome.
 
     Args:
-        pid: our process, for the line about a time limit.
-        leaving: asked before the first step that changes something, and again when what was judged leaves.
+        pid: our process id, for the message about a time limit.
+        leaving: asked before the first step that changes something, and again right before the judged step is sent.
     """
     listener = _Listener(target.label, live)
     said: list[str] = []
@@ -143,7 +143,7 @@ def work_through(
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
         if status:
-            # ssh has no word for a command that a signal ended.
+            # ssh does not report the signal that ended a command.
             if reply.exit_status is None and reply.problem != ENDED_BY_SIGNAL and reply.problem not in "".join(said):
                 said.append(reply.problem)
             break
@@ -163,7 +163,7 @@ def work_through(
 
 
 def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
-    """Return why a step must not go to its target, and what that leaves there; empty when it may go."""
+    """Return why a step must not be sent to its target, and what earlier steps leave there; empty if it may be sent."""
     if step.reads or (place and not step.carries):
         return ""
     why = why_not(host)
@@ -172,7 +172,7 @@ def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
 
 
 def _sent(group: Group, target: Target, step: Step, login: str, listener: _Listener, leaving: Leaving) -> Reply:
-    """Send a step as long as the rack is ours; one CellCLI change upon a look by its own CellCLI."""
+    """Send a step while the rack is ours; for a single CellCLI change its own CellCLI looks first."""
     if step.reads:
         return _send(group, target, step, login, listener, None)
     with leaving.vigil() as vigil:
@@ -186,7 +186,7 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
     if reply.looked is None or not reply.looked.sent:
         return reply
     listener.take(reply.stdout.encode("utf-8", "surrogateescape"))
-    # CellCLI that is fed ends with 0 whatever it said; with -e it ends with 1 behind an error.
+    # CellCLI that reads its input ends with 0 even after an error; with -e it ends with 1.
     failed = bool(reply_errors(reply.stdout)) and reply.exit_status == 0
     return replace(reply, exit_status=1, state=State.FAILED) if failed else reply
 
@@ -208,8 +208,10 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
 
 
 def _command(group: Group, target: Target, step: Step) -> str:
-    """Return a step's command, with the home and the instance that the configuration of the target's ASM names, where it needs
-    them: a login that runs single commands has none of them."""
+    """Return a step's command, with the home and instance from the configuration of the target's ASM if it needs them.
+
+    A login that runs single commands does not have them in its environment.
+    """
     asm = group.session.rack.asm_of(target.host) if step.grid and group.session.rack is not None else None
     return step.command if asm is None else in_grid(asm, target.host, step.command)
 
@@ -217,7 +219,7 @@ def _command(group: Group, target: Target, step: Step) -> str:
 def _status(reply: Reply) -> int:
     if reply.state is State.UNREACHABLE:
         return UNREACHABLE
-    # A link that is lost in the middle is a connection failure for ssh, too.
+    # ssh also reports a link that is lost in the middle as a connection failure.
     return UNREACHABLE if reply.exit_status is None else reply.exit_status
 
 
@@ -228,9 +230,9 @@ def _joined(texts: Sequence[str]) -> str:
 def in_parallel(
     work: Sequence[Callable[[], Outcome]], *, limit: int, on_end: Callable[[Outcome], None]
 ) -> list[Outcome]:
-    """Run all work, at most ``limit`` at a time, and return the outcomes in order; ``on_end`` hears of each at once.
+    """Run all work, at most ``limit`` at a time, and return the outcomes in order; each is passed to ``on_end`` at once.
 
-    An exception of any of them is raised here. The threads die with the process: Ctrl-C waits for none.
+    An exception of any of them is raised here. The threads are daemons, so that Ctrl-C does not wait for them.
     """
     waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     ended: queue.SimpleQueue[tuple[int, Outcome | BaseException]] = queue.SimpleQueue()
@@ -245,7 +247,7 @@ def in_parallel(
                 return
             try:
                 ended.put((number, work[number]()))
-            except BaseException as error:  # Handed to the caller, who raises it.
+            except BaseException as error:  # Passed to the caller, which raises it.
                 ended.put((number, error))
 
     for _ in range(min(limit, len(work))):

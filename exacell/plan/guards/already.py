@@ -1,4 +1,4 @@
-"""Whether CellCLI's own statement finds its goal reached on a cell, judged from what the planners read anyway. Pure.
+"""Return whether CellCLI's own statement finds its goal reached on a cell, judged from what the planners read anyway. Pure.
 
 Only what can be told for certain counts as reached; everything else is sent as it was typed, and the cell says what it
 thinks. What needs a LIST of its own is in :mod:`exacell.plan.guards.unchanged`.

@@ -312,7 +312,7 @@ def _flash_reason(fact: f.CellFacts, mode: str) -> str:
 
 
 def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
-    """Whether a cell that stops takes grid disks away from a disk group."""
+    """Return whether a cell that stops takes grid disks away from a disk group."""
     return any(needed(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
 
 

@@ -111,7 +111,7 @@ def means(statement: Statement, fact: CellFacts) -> bool:
 
 
 def _may_pass(grid: GridDisk, condition: Filter) -> bool:
-    """Whether a cell may take a disk for one that passes a WHERE: False only where its name or place rules it out.
+    """Return whether a cell may take a disk for one that passes a WHERE: False only where its name or place rules it out.
 
     What else conditions speak of may move before the statement arrives.
     """

@@ -192,7 +192,7 @@ def same_iorm_plan(statement: Statement, fact: CellFacts) -> bool:
 
 
 def _plain(statement: Change) -> bool:
-    """Whether it only sets attributes; so does CREATE THRESHOLD, where there is one."""
+    """Return whether it only sets attributes; so does CREATE THRESHOLD, where there is one."""
     odd = statement.action or statement.flags or statement.filters
     sets = statement.verb == "ALTER" or (statement.verb == "CREATE" and statement.object == "THRESHOLD")
     return sets and bool(statement.settings) and not odd
@@ -259,7 +259,7 @@ def _doubt_names(
 
 
 def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a cell's services are as they shall be. From 24.1 on ALL may mean Exascale's, which then run as well."""
+    """Return whether a cell's services are as they shall be. From 24.1 on ALL may mean Exascale's, which then run as well."""
     wanted = "running" if statement.action == "STARTUP SERVICES" else "stopped"
     names = _services(statement)
     return bool(rows) and all(
@@ -289,7 +289,7 @@ def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _granted(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether each user of a GRANT ROLE has all the roles; of a REVOKE none of them."""
+    """Return whether each user of a GRANT ROLE has all the roles; of a REVOKE none of them."""
     users = _lower(statement.recipients)
     held = {str(row.get("name")).lower(): _lower(_several(row.get("roles"))) for row in rows}
     if users - held.keys():
@@ -410,5 +410,5 @@ def _privilege(statement: Grant) -> _Privilege:
 
 
 def _touch(one: _Privilege, other: _Privilege) -> bool:
-    """Whether two privileges may speak of the same action on the same object."""
+    """Return whether two privileges may speak of the same action on the same object."""
     return all(a & b or _ALL in (a, b) for a, b in zip(one[:2], other[:2], strict=True))

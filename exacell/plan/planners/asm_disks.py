@@ -442,6 +442,6 @@ def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:
 
 
 def _matches(search: str, path: str) -> bool:
-    """Whether a DISK string means a path: part by part, ``*`` alone is a pattern, and case counts."""
+    """Return whether a DISK string means a path: part by part, ``*`` alone is a pattern, and case counts."""
     wanted, parts = search.split("/"), path.split("/")
     return len(wanted) == len(parts) and all(map(fnmatchcase, parts, wanted))

@@ -307,7 +307,7 @@ def _kind(plan: Plan, step: Step) -> str:
 
 
 def _comes_back(plan: Plan, step: Step) -> bool:
-    """Whether the plan itself brings the disks back, by the same step or by a later one."""
+    """Return whether the plan itself brings the disks back, by the same step or by a later one."""
     return any(other.online and other.target == step.target for other in plan.steps)
 
 

@@ -220,7 +220,7 @@ def _taken_back(
 
 
 def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
-    """Whether ``found`` are all grid disks of a prefix: carve makes none beside those on disks of another kind."""
+    """Return whether ``found`` are all grid disks of a prefix: carve makes none beside those on disks of another kind."""
     return members(facts, prefix) == found
 
 

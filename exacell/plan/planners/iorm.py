@@ -71,12 +71,12 @@ def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan)
 
 
 def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:
-    """Whether a cell has seen a database of that name."""
+    """Return whether a cell has seen a database of that name."""
     return any(db.lower() == name.rsplit(".", 1)[-1].lower() for fact in facts.values() for name in fact.databases)
 
 
 def _lists_databases(fact: CellFacts) -> bool:
-    """Whether the cell's release has LIST DATABASE."""
+    """Return whether the cell's release has LIST DATABASE."""
     database = find_object("DATABASE")
     return database is not None and (not fact.release or database.lifetime.includes(fact.release))
 
