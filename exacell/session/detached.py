@@ -54,7 +54,7 @@ class Stands(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How a command stands on one host.
+    """The state of a command on one host.
 
     Attributes:
         number: the process id while it runs, its exit status after it ended.
