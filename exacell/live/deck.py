@@ -77,7 +77,7 @@ class Deck:
         return source
 
     def stop(self) -> None:
-        """Stop asking."""
+        """Stop asking the cells of all open pages."""
         for _, source in self._pages:
             source.stop()
 

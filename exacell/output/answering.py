@@ -16,8 +16,10 @@ _LOOK = 0.2
 
 @contextmanager
 def interrupting(again: Callable[[], None]) -> Iterator[None]:
-    """Let Ctrl-C interrupt the reading of an answer, whatever it does elsewhere, and call ``again`` when the program continues
-    after Ctrl-Z, because the shell has written below the question meanwhile."""
+    """Let Ctrl-C interrupt the reading of an answer, even while a statement handles it in another way.
+
+    ``again`` is called when the program continues after Ctrl-Z, because the shell has written below the question meanwhile.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""Draw the answers about the health of cells: one screen for fourteen cells on 80 columns, whatever is wrong. Pure."""
+"""Draw the answers about the health of cells: one screen for fourteen cells on 80 columns. Pure."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def table(
 
     Args:
         right: places of the columns that are aligned right, as numbers are.
-            header: whether titles are shown, with a rule below them.
+        header: whether titles are shown, with a rule below them.
     """
     drawing = Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=header)
     for place, title in enumerate(titles):

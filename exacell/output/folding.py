@@ -2,7 +2,7 @@
 apart.
 
 A cell's name inside a value (``DATA_CD_00_exa1cel01``) is masked as ``{cell}`` before values are compared, and stays
-masked where several cells are shown together. Pure.
+masked if several cells are shown together. Pure.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def masker(cell: str) -> Callable[[str], str]:
     """
     label = label_of(cell)
     dot, domain = cell[len(label) :][:1], cell[len(label) + 1 :]
-    # It begins with the name, so that the search skips to where that stands.
+    # The pattern begins with the name, so that the search skips to its first place in the text.
     name, rest = re.escape(label), f"(?:{re.escape(dot + domain)})?" if dot else ""
     pattern = re.compile(f"{name}(?<![A-Za-z0-9]{name}){rest}(?![A-Za-z0-9])")
     upper = label.upper()
@@ -158,8 +158,8 @@ class Body(NamedTuple):
 
     Attributes:
         cells: by row, the cells that have it, in natural order.
-            odd: by row, whether some cell does not have it.
-            columns: attribute → values by row; the cell's name is masked in rows of several cells.
+        odd: by row, whether some cell does not have it.
+        columns: attribute → values by row; the cell's name is masked in rows of several cells.
     """
 
     cells: Sequence[tuple[str, ...]]

@@ -43,19 +43,19 @@ class Result:
 
     Attributes:
         records: the data, for every format for programs; empty if the answer is text only.
-            columns: the attributes that the table shows, in order; empty means all of the first record.
-            text: shown instead of a table (help, plans); the formats for programs don't contain it if there are
-                records.
+        columns: the attributes that the table shows, in order; empty means all of the first record.
+        text: shown instead of a table (help, plans); the formats for programs don't contain it if there are
+            records.
         raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
         pieces: (cell, function that reads its answer in pieces of whole lines), instead of ``raw`` for a large answer.
-            named: several cells were asked, so raw lines begin with the cell's name even if only one answered.
-            fold: whether equal cells may be shown once; ``draw``, if there is one, then does so.
-            notes: messages for stderr, one line each.
+        named: several cells were asked, so raw lines begin with the cell's name even if only one answered.
+        fold: whether equal cells may be shown once; ``draw``, if there is one, then does so.
+        notes: messages for stderr, one line each.
         problems: one line per target that gave no good answer, for stderr.
         told: the members of ``problems`` that the table contains too; not repeated if both go to one screen.
-            shown: whether the plan just shown contains all of it, so that one screen does not need the table too.
-            exit_code: the statement's part of the process's exit code.
-            planned: the plan that was only shown, with the facts it was made from; None for none.
+        shown: whether the plan just shown contains all of it, so that one screen does not need the table too.
+        exit_code: the statement's part of the process's exit code.
+        planned: the plan that was only shown, with the facts it was made from; None for none.
     """
 
     records: Sequence[Record] = ()

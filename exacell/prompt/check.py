@@ -62,7 +62,7 @@ class Verdict:
 
 
 def segments(text: str) -> list[Segment]:
-    """Return the statements of ``text``: lines, joined where one continues, and parts between ``;``."""
+    """Return the statements of ``text``: its lines, joined with their continuation lines, and the parts between ``;``."""
     found: list[Segment] = []
     begin = 0
     for end in (*(match.start() for match in re.finditer("\n", text)), len(text)):

@@ -147,9 +147,9 @@ class AsmClient:
 
         Args:
             statements: by node, the statement and the function that judges the facts before it.
-                ours: checked right before each statement is sent.
-                timeout: seconds for each.
-                within: seconds that reading the facts may take.
+            ours: checked right before each statement is sent.
+            timeout: seconds for each.
+            within: seconds that reading the facts may take.
 
         Raises:
             RefusedError: the transport is read-only, or can't read and write in one SQL*Plus.

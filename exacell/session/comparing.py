@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 _SLACK = timedelta(seconds=90)
-"""In older versions' snapshots, how much earlier the counters may have been collected than ``taken`` says."""
+"""In older versions' snapshots, how much earlier the counters may have been collected than at ``taken``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,7 +124,7 @@ def read_facts(
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
-            InterruptedByUserError: the operator interrupted while a cell did not answer.
+        InterruptedByUserError: the operator interrupted while a cell did not answer.
     """
     cells = tuple(cells) or session.cells()
     if not statements:

@@ -185,8 +185,8 @@ class Fleet:
             statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
             exact: send the statements unchanged, because the user typed them; the cell then reports what it doesn't have.
-                in_pieces: leave a large answer on disk, as :class:`exacell.cellcli.rows.LargeRows`; only for one statement.
-                on_answer: called with each answer as it comes.
+            in_pieces: leave a large answer on disk, as :class:`exacell.cellcli.rows.LargeRows`; only for one statement.
+            on_answer: called with each answer as it comes.
         """
         ask = partial(
             self._query, statements=statements, timeout=timeout, exact=exact, in_pieces=in_pieces, on_answer=on_answer,
@@ -277,9 +277,9 @@ class Fleet:
 
         Args:
             ours: checked right before each statement is sent.
-                timeout: seconds that each statement may take.
-                login: the user who logs in, instead of the configured user for changes.
-                within: seconds that the reads before a statement may take.
+            timeout: seconds that each statement may take.
+            login: the user who logs in, instead of the configured user for changes.
+            within: seconds that the reads before a statement may take.
 
         Raises:
             RefusedError: the transport is read-only, or can't read and write in one CellCLI.
@@ -315,11 +315,11 @@ class Fleet:
 
         Args:
             ours: checked right before each statement is sent.
-                in_pieces: large answers may come as ``Reply.large``.
+            in_pieces: large answers may come as ``Reply.large``.
 
         Raises:
             RefusedError: the transport is read-only and the role changes something, or a statement holds a secret that is no
-                    longer known or that the transport could not hide from other users.
+                longer known or that the transport could not hide from other users.
         """
         if role is Role.READ:
             statements = {cell: for_cell(statement, cell) for cell, statement in statements.items()}

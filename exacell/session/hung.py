@@ -79,7 +79,7 @@ class Hanging:
 
     Args:
         patience: seconds that a read may take; the attribute is the time for a cell that hung, at most PATIENCE.
-            kept: the record of hung cells that command lines share; None for none.
+        kept: the record of hung cells that command lines share; None for none.
     """
 
     def __init__(self, patience: float = PATIENCE, kept: KeptHung | None = None) -> None:

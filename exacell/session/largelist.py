@@ -55,8 +55,10 @@ def lines_of(reply: Reply) -> Callable[[], Iterator[str]]:
 
 
 def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str, str]:
-    """Return the errors that a cell reports in a large answer, a line that doesn't belong to an answer, and the last line if it
-    has no end; each is empty if there is none."""
+    """Return the errors in a large answer, a line that doesn't belong to an answer, and the last line if it has no end.
+
+    Each of the three is empty if there is none.
+    """
     try:
         found = look_through(pieces_of(reply), indents=indents)
     except ReplyError as error:

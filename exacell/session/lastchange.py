@@ -12,7 +12,7 @@ class LastChange:
 
     Attributes:
         ok: the targets on which everything was done, or nothing was needed.
-            failed: the other targets: failed, unknown, refused or not sent.
+        failed: the other targets: failed, unknown, refused or not sent.
     """
 
     statement: str = ""

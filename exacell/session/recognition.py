@@ -119,7 +119,7 @@ class Recognition:
 
     def _emulated(self) -> frozenset[str]:
         """Return the host keys of all hosts of exacell's emulator here: their ids are invented or copied."""
-        from exacell.transport.ssh.hostkeys import KnownHostsCache  # Not where no host has shown anything.
+        from exacell.transport.ssh.hostkeys import KnownHostsCache  # Imported only once a host has shown a key.
 
         session, self._files = self._session, self._files or KnownHostsCache()
         racks = [session.rack, *session.config.racks.values()]

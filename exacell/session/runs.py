@@ -85,8 +85,10 @@ def run_lives(journal: Journal, run: Run) -> bool:
 
 
 def left_runs(store: Store, journal: Journal, rack: str) -> list[tuple[Run, str]]:
-    """Return the runs that did not end and that no process carries out any more, newest first, each with a line about it that
-    names the statements to continue it."""
+    """Return the runs that did not end and that no process carries out any more, newest first.
+
+    Each comes with a line that describes it and names the statements to continue it.
+    """
     return [
         (run, _told(run, store.run_lines(rack, run.key)))
         for run in unfinished_runs(store, rack)

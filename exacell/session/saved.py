@@ -31,7 +31,7 @@ class SavedPlan:
 
     Attributes:
         statement: with ON if it was planned for only some of the rack's cells, without flags.
-            flags: the flags of it that also hold when it is applied: how it rolls, its limits, its reason.
+        flags: the flags of it that also hold when it is applied: how it rolls, its limits, its reason.
         cells: the cells it was planned for.
         facts: ``cell`` → path of an attribute → value, as text.
         stages: the stages as canonical JSON.

@@ -65,8 +65,11 @@ class Services:
     def aside(
         self, fleet: Fleet, *, same_interruption: bool = False, console: Console | None = None
     ) -> tuple[Session, Services]:
-        """Return a session and services for a single statement over ``fleet``, beside this session: its selection is a copy, and
-        so is its interruption, unless ``same_interruption``, so that neither session disturbs the other."""
+        """Return a copy of this session and of its services, for a single statement over ``fleet``.
+
+        The copy has its own selection and, unless ``same_interruption``, its own interruption, so that neither session disturbs
+        the other.
+        """
         other = copy.copy(self)
         other._recognition = self.recognition
         other._session = self._session.beside(same_interruption=same_interruption)
@@ -209,9 +212,9 @@ class Services:
 
         Args:
             timeout: seconds that each cell has; None means the setting.
-                cells: cells to ask instead of the selected ones.
-                exact: send the statements unchanged, because the user typed them.
-                in_pieces: answers may be large; see :meth:`Fleet.query`.
+            cells: cells to ask instead of the selected ones.
+            exact: send the statements unchanged, because the user typed them.
+            in_pieces: answers may be large; see :meth:`Fleet.query`.
         """
         session = self._session
         answers = self.fleet.query(

@@ -230,9 +230,9 @@ class Session:
         Args:
             ask: asks the user a question and returns the answer; None if nobody can answer.
 
-            Raises:
-                RefusedError: -m was given, or the name of a production rack was not typed: this rack's name, or the name of the
-                    production rack to which a host of this rack belongs.
+        Raises:
+            RefusedError: -m was given, or the name of a production rack was not typed: this rack's name, or the name of the
+                production rack to which a host of this rack belongs.
         """
         if not read_only:
             if self.options.monitor:
@@ -302,8 +302,11 @@ class Session:
         return tuple(self.selection.hosts) or tuple(self.selected())
 
     def beside(self, *, same_interruption: bool) -> Session:
-        """Return a copy of the session for one statement: its selection is a copy, and so is its interruption, unless
-        ``same_interruption``, so that neither session disturbs the other."""
+        """Return a copy of the session for one statement.
+
+        The copy has its own selection and, unless ``same_interruption``, its own interruption, so that neither session disturbs
+        the other.
+        """
         other = copy.copy(self)
         other._selection = copy.copy(self.selection)
         if not same_interruption:

@@ -290,8 +290,8 @@ class Store:
         Args:
             hosts: the present names of the rack's cells and hosts; the baseline may hold their short or their full names.
 
-            Raises:
-                StoreError: there is none; the message names the existing ones.
+        Raises:
+            StoreError: there is none; the message names the existing ones.
         """
         kept = self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
         return called_now(kept, hosts)

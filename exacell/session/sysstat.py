@@ -35,7 +35,7 @@ def read_sysstat(
 
     Raises:
         ConfigError: the rack has no database nodes, or has several clusters and none names the database.
-            StatementError: a database can't have this name.
+        StatementError: a database can't have this name.
     """
     script = query_script(_INSTANCE, _STATISTICS)
     requests = [

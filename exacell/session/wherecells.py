@@ -34,8 +34,8 @@ def cells_where(session: Session, services: Services, text: str, *, strict: bool
 
     Raises:
         StatementError: ``text`` is not a condition.
-            RefusedError: with ``strict``, a cell gave no answer.
-            CellSetError: it is true for no cell.
+        RefusedError: with ``strict``, a cell gave no answer.
+        CellSetError: it is true for no cell.
     """
     condition = parse_condition(text)
     answers = services.fleet.query(session.cells(), (condition.statement,), exact=True, cancel=session.interrupted)

@@ -61,9 +61,9 @@ class Upload:
     Attributes:
         sources: local files; directories only with ``recursive``.
         destination: a file or directory there, relative to the login's home; empty for the home itself.
-            keep: whether modification time and exact mode are kept (``scp -p``).
-            sent: called with the number of bytes of each piece that was sent, from the thread that sends.
-            untold: called once instead, if the files are sent in a way that reports no progress.
+        keep: whether modification time and exact mode are kept (``scp -p``).
+        sent: called with the number of bytes of each piece that was sent, from the thread that sends.
+        untold: called once instead, if the files are sent in a way that reports no progress.
     """
 
     sources: tuple[Path, ...]
@@ -185,15 +185,15 @@ class Request:
         stdin: text sent to the command's standard input, which is then closed; None sends end-of-file at once.
         timeout: seconds from sending to the last byte of the answer; None takes the rack's command timeout.
         login: the user who logs in, instead of the configured one for ``role``.
-            on_output: called with each piece of standard output as it arrives, from the thread that reads it.
-            upload: files to send instead of running ``command``, which is then only for messages.
-            feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others ignore it.
-            pair: a read and the statement of ``command``, which is then only for messages; refused by a transport whose
-                capabilities have no ``pairs``.
-            ours: checked right before the command is sent, or right before the program that carries it starts.
-            locale: whether the operator's LANG and LC_* are sent if ssh_config's SendEnv names them: for text that is shown
-                to a person, never for text that exacell parses.
-            in_pieces: whether a large answer may come as ``Reply.large``; otherwise all of it comes as text.
+        on_output: called with each piece of standard output as it arrives, from the thread that reads it.
+        upload: files to send instead of running ``command``, which is then only for messages.
+        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others ignore it.
+        pair: a read and the statement of ``command``, which is then only for messages; refused by a transport whose
+            capabilities have no ``pairs``.
+        ours: checked right before the command is sent, or right before the program that carries it starts.
+        locale: whether the operator's LANG and LC_* are sent if ssh_config's SendEnv names them: for text that is shown
+            to a person, never for text that exacell parses.
+        in_pieces: whether a large answer may come as ``Reply.large``; otherwise all of it comes as text.
     """
 
     target: str
@@ -217,14 +217,14 @@ class Reply:
 
     Attributes:
         state: OK if the command ran and ended with status 0; FAILED for another status. The reader of the reply, not the
-                transport, judges what CellCLI printed.
-            exit_status: None if the command did not end.
-            seconds: wall time from the request's start to its end.
-            problem: one complete line (without the target's name), empty when OK.
-            fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
-            banner: the server's text before the login, empty if there was none.
-            large: standard output, on disk; ``stdout`` is then empty.
-            looked: the read before a pair's statement; if the read forbade the statement, the state is NOT_ATTEMPTED.
+            transport, judges what CellCLI printed.
+        exit_status: None if the command did not end.
+        seconds: wall time from the request's start to its end.
+        problem: one complete line (without the target's name), empty when OK.
+        fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
+        banner: the server's text before the login, empty if there was none.
+        large: standard output, on disk; ``stdout`` is then empty.
+        looked: the read before a pair's statement; if the read forbade the statement, the state is NOT_ATTEMPTED.
     """
 
     target: str

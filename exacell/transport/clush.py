@@ -275,7 +275,7 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             for targets, request in self._groups():
                 self._schedule(task, targets, request)
             if not self._aborted.is_set():
-                with contextlib.suppress(RouteResolvingError):  # no gateway is left: what has not ended is told so
+                with contextlib.suppress(RouteResolvingError):  # no gateway is left: open requests get that reply
                     task.run()
             self._ended.put(None)
         except BaseException as error:  # Passed to the caller of run(), who raises it.

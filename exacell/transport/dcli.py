@@ -73,7 +73,7 @@ class DcliTransport(RackTransport):
 
     Attributes:
         capabilities: with or without leading blanks, depending on the program's own help.
-            settings: timeouts and fan-out, unless the rack sets them.
+        settings: timeouts and fan-out, unless the rack sets them.
 
     Raises:
         ConfigError: there is no such program, or it does not work like dcli 1.4 or later.

@@ -49,7 +49,7 @@ class Answer:
 
 
 def closing(command: str, word: str) -> str:
-    """Return ``command`` with a closing line that tells ``word`` and its exit status.
+    """Return ``command`` with a closing line that prints ``word`` and its exit status.
 
     >>> closing("cellcli -e list cell", "w1")
     '( cellcli -e list cell\\n)\\necho w1 $?'

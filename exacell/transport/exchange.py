@@ -39,7 +39,7 @@ TICK = 0.02
 """Seconds after which a driver wakes if no output comes."""
 
 QUICK = 0.25
-"""Seconds from sending a read to its answer; if it took longer, the answer may have been delayed on its way."""
+"""If a read takes longer than so many seconds, its answer may have been delayed on its way."""
 
 PATIENT_LOOKS = 3
 """After so many slow reads the last one is accepted, because the cell is always slow."""

@@ -39,7 +39,7 @@ class Progress(Protocol):
 
         Args:
             late: the problem, if the stage takes longer than ``seconds``.
-                abort: ends the stage from another thread.
+            abort: ends the stage from another thread.
         """
 
 
@@ -150,7 +150,7 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
     """Return one line on why key exchange with ``route`` failed after ``seconds``.
 
     Args:
-        said: how the route's ProxyCommand failed; empty when there is none, or it ended without a word.
+        said: how the route's ProxyCommand failed; empty if there is none, or if it printed nothing.
     """
     if seconds >= route.login_timeout:
         return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"

@@ -216,7 +216,7 @@ class KnownHosts:
 
         Args:
             names: the names to look up, most specific first: ``[host]:port``, then ``host``. In all but the first
-                    only revocation and an equal key count.
+                only revocation and an equal key count.
         """
         found = [self.lines_for(name) for name in names]
         every = [line for lines in found for line in lines]

@@ -1,4 +1,4 @@
-"""Open SSH connections: fabric reads ssh_config and connects; host keys are judged before exacell sends anything of its own.
+"""Open SSH connections: fabric reads ssh_config and connects; host keys are judged before exacell sends a command.
 
 Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.ssh.fabric_import.import_fabric`:
 import this module only when a connection is needed.
@@ -117,7 +117,7 @@ class Opener:
         Raises:
             LoginRefusedError: no key logs in.
             HostKeyError: the host key is not known, or known to be wrong.
-                    TransportError: the name lookup, the network or the login failed.
+            TransportError: the name lookup, the network or the login failed.
             ConfigError: the ssh_config is wrong.
         """
         try:

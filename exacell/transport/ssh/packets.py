@@ -117,7 +117,7 @@ class Packets(Packetizer):
 
         Raises:
             EOFError: the other side has ended the connection.
-                    OSError: the connection broke.
+            OSError: the connection broke.
         """
         try:
             size = self._sock.recv_into(room)

@@ -178,7 +178,7 @@ class Reader:
         )
 
     def _takes_proxy(self, keyword: str) -> bool:
-        """Return whether a ProxyJump or ProxyCommand can still be set: the first one wins, but ProxyJump none allows a command."""
+        """Return whether a ProxyJump or ProxyCommand can still be set: the first wins, but ProxyJump none allows a command."""
         one = self._found.one
         if keyword == "proxycommand":
             return keyword not in one and one.get("proxyjump", "none").lower() == "none"

@@ -1,4 +1,4 @@
-"""Make room for connections: raise the number of files that this process may open, as far as allowed."""
+"""Make room for connections: raise the number of files that this process may open, if the system allows it."""
 
 from __future__ import annotations
 

@@ -64,9 +64,9 @@ class Condition:
 
     Attributes:
         patterns: those of a Host line; None for a Match line.
-            criteria: those of a Match line, in their order.
-            own: see :class:`Setting`.
-            problem: why a part of the line can't be read; empty if all can.
+        criteria: those of a Match line, in their order.
+        own: see :class:`Setting`.
+        problem: why a part of the line can't be read; empty if all can.
     """
 
     where: str
@@ -82,7 +82,7 @@ class Section:
 
     Attributes:
         under: the number of the section that must apply too; -1: none.
-            condition: the condition that must be true besides; None: none.
+        condition: the condition that must be true besides; None: none.
     """
 
     under: int
@@ -95,7 +95,7 @@ class SshConfigFiles:
 
     Attributes:
         given: the file read instead of the user's and the system's, as with ``ssh -F``; None: those two are read.
-            places: the files that were read or looked for, and the folders in which Include looked for files.
+        places: the files that were read or looked for, and the folders in which Include looked for files.
     """
 
     def __init__(self, sections: Sequence[Section], given: Path | None = None, places: Iterable[Path] = ()) -> None:
