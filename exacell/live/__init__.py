@@ -1,1 +1,1 @@
-"""Screens that go on by themselves: what they show is pure, only the loop knows terminals, threads and clocks."""
+"""Live screens, which update by themselves: drawing is pure, and only the loop knows terminals, threads and clocks."""

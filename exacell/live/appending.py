@@ -1,4 +1,4 @@
-"""One answer after the other, for files and pipes. Pure but for the time that each one gets."""
+"""Turn a series of answers into text for files and pipes. Pure but for the time of each answer."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _now() -> str:
 
 
 class Appending:
-    """Turns answers into text that can be added to what came before.
+    """Turns answers into text that can be appended to the text before.
 
-    table: a line ``-- time`` before each answer. jsonl, csv, tsv: records with ``at`` behind ``cell``, titles once and
-    the columns of the first answer. json, yaml, md: a document an answer. raw: as the cells print it.
+    table: a line ``-- time`` before each answer. jsonl, csv, tsv: records with ``at`` after ``cell``; csv and tsv have titles
+    once, and the columns of the first answer. json, yaml, md: one document per answer. raw: the text as the cells print it.
 
     Args:
-        columns: tells how wide the terminal is now that shows the answers; None for a file or a pipe.
-        folds: whether equal cells are shown once; None: on a terminal they are.
+        columns: returns the present width of the terminal that shows the answers; None for a file or a pipe.
+        folds: whether equal cells are shown once; None means only on a terminal.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Appending:
         self._keys: list[str] = []
 
     def text(self, result: Result) -> str:
-        """Return the next answer's text."""
+        """Return the text of the next answer."""
         at = self._now()
         buffer = StringIO()
         if self._format in ("table", "raw"):

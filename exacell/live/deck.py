@@ -1,6 +1,6 @@
-"""The pages of ``top``, one upon the other: Enter goes deeper, Esc back, and what is to be done leaves as a statement.
+"""Manage the pages of ``top`` as a stack: Enter opens a page, Esc goes back, and an action leaves as a statement.
 
-Each page that is open goes on being asked in the background, so that the rack's figures are there when one comes back.
+All open pages are updated in the background, so that the rack's figures are up to date when one comes back.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from exacell.session.answers import Answer
 
 Answers = list[Answer]
 Look = Callable[[Page, Callable[[], None]], Source[Answers]]
-"""Makes what asks a page's cells; the second argument is called, from any thread, when there is something new."""
+"""Makes the source that asks a page's cells; the second argument is called, from any thread, when an answer has come."""
 
 ACTIONS = {
     "a": ("alert", "on {cell} ack alert {name}", "a acknowledges an alert: move the cursor to one"),
     "l": ("disk", "on {cell} locate disk {name}", "l locates a disk: move the cursor to one"),
     "o": ("", "can offline {cell}", "o checks whether a cell may go offline: move the cursor to one"),
 }
-"""By key: what it is for (empty: whatever is on a cell), its statement, and what is said where the cursor is on nothing such."""
+"""Key → the kind of place it is for (empty: anything on a cell), its statement, and the message for any other place."""
 
 KEYS = (
     ("Enter, right", "open: rack, cell, then disk, database or alert"),
@@ -50,8 +50,8 @@ class Deck:
     """The view of ``top`` and its source; see :class:`exacell.live.loop.View` and :class:`exacell.live.loop.Source`.
 
     Attributes:
-        wake: called when there is something new; the screen's.
-        wanted: the statement that somebody wants to run, empty for none.
+        wake: called when something new has come; the screen sets it.
+        wanted: the statement that the user wants to run; empty for none.
     """
 
     def __init__(self, first: Page, look: Look, *, every: float, color: bool = False) -> None:
@@ -67,7 +67,7 @@ class Deck:
     # -- the source --------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to ask for all pages that are open."""
+        """Start the sources of all open pages."""
         pages = [page for page, _ in self._pages] or [self._first]
         self._pages = [(page, self._source(page)) for page in pages]
 
@@ -77,22 +77,22 @@ class Deck:
         return source
 
     def stop(self) -> None:
-        """Ask no more."""
+        """Stop asking the cells of all open pages."""
         for _, source in self._pages:
             source.stop()
 
     def pause(self, paused: bool) -> None:
-        """Ask no more until it is told to go on."""
+        """Pause asking, or continue it."""
         for _, source in self._pages:
             source.pause(paused)
 
     @property
     def paused(self) -> bool:
-        """Whether it asks no more for now."""
+        """Return whether asking is paused."""
         return self._pages[-1][1].paused
 
     def taken(self) -> list[Answers]:
-        """Hand each page its new answers, and return those of them all."""
+        """Pass each page its new answers, and return the answers of all pages."""
         found = []
         for page, source in self._pages:
             for answers in source.taken():
@@ -102,22 +102,22 @@ class Deck:
 
     @property
     def error(self) -> ExacellError | None:
-        """What asking for the page on top failed with."""
+        """Return the error of the last attempt to ask for the top page; None if it succeeded."""
         return self._pages[-1][1].error
 
     @property
     def status(self) -> str:
-        """Why the page on top could not be asked for; who keeps silent stands in its rows."""
+        """Return why the top page's cells could not be asked; silent cells are shown in its rows."""
         return self._pages[-1][1].status
 
     # -- the view ----------------------------------------------------------------------------------------------------
 
     def arrived(self, value: Answers) -> None:
-        """Know it already: :meth:`taken` has handed it to its page."""
+        """Do nothing: :meth:`taken` has already passed the answers to their pages."""
 
     @property
     def ended(self) -> bool:
-        """Whether a statement is to be run."""
+        """Return whether there is a statement to run."""
         return bool(self.wanted)
 
     @property
@@ -126,12 +126,12 @@ class Deck:
 
     @property
     def _under(self) -> Place | None:
-        """What the cursor is on, else what the page is of."""
+        """Return the place under the cursor, else the place of the page."""
         row = self._page.listing.row
         return (row.place if row is not None else None) or self._page.place
 
     def press(self, key: str) -> bool:
-        """Do what a key means; return False for those that it leaves to the loop."""
+        """Carry out the action of a key; return False for keys that belong to the loop."""
         self._said = ""
         page = self._page
         if page.listing.typing:
@@ -173,7 +173,7 @@ class Deck:
             self.wanted = statement.format(cell=place.cell, name=place.name)
 
     def lines(self, width: int, height: int, status: str) -> list[str]:
-        """Return the whole screen."""
+        """Return the lines of the whole screen."""
         if self._helps:
             return self._help(width, height)
         page = self._page

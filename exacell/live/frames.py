@@ -1,6 +1,6 @@
-"""What ``watch`` shows: the table of a statement, what changed since the last time, and a line of bars beside numbers.
+"""Draw what ``watch`` shows: the table of a statement, changes since the last answer, and bars beside changing numbers.
 
-Pure: results in, lines out. A record is followed by its cell and name from one answer to the next.
+Pure: results in, lines out. A record is found again in the next answer by its cell and name.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from exacell.output.style import paint, paint_within
 from exacell.output.tables import RIGHT, columns_of, padded_column, texts_of
 
 KEPT = 120
-"""Values kept of each number."""
+"""How many values of each number are kept."""
 
 _SPARK = 16
-"""Columns that a line of bars takes at most."""
+"""The greatest width of a line of bars, in columns."""
 
 _SMALLEST_SPARK = 6
 
@@ -34,8 +34,8 @@ class Frames:
     """The answers so far.
 
     Args:
-        color: changed values are shown in reverse.
-        unicode: bars are drawn with block characters.
+        color: whether changed values are shown in reverse.
+        unicode: whether bars are drawn with block characters.
     """
 
     def __init__(self, *, color: bool = False, unicode: bool = True) -> None:
@@ -51,7 +51,7 @@ class Frames:
         self._count = 0
 
     def add(self, result: Result) -> None:
-        """Take the next answer."""
+        """Add the next answer."""
         self._before, self._now = self._now, {}
         self._lines_before, self._lines_now = self._lines_now, []
         self._result = result
@@ -71,7 +71,7 @@ class Frames:
         if number is None and place not in self._series:
             return
         series = self._series.setdefault(place, deque(maxlen=KEPT))
-        # A record that was away for some answers has a gap there.
+        # A record that was missing in some answers gets no value for them.
         if series and number is not None and series[-1] is not None and series[-1] != number:
             self._moving.setdefault(place[2])
         series.append(number)
@@ -161,7 +161,7 @@ class _Alone:
 
 
 def _by_metric(rows: Sequence[FoldedRecord]) -> list[FoldedRecord]:
-    """Return metrics with the rows of one metric together, and in it those of one object: cells are compared by eye."""
+    """Return metrics with the rows of a metric together, and within them the rows of an object, to compare cells by eye."""
     place: dict[object, int] = {}
     found = []
     for row in rows:
@@ -172,7 +172,7 @@ def _by_metric(rows: Sequence[FoldedRecord]) -> list[FoldedRecord]:
 
 
 def _keyed(rows: Sequence[FoldedRecord]) -> list[tuple[FoldedRecord, tuple[str, str]]]:
-    """Return each row with what it is followed by: its (first) cell, and its name there without the cell's own."""
+    """Return each row with the key that finds it in other answers: its (first) cell, and its name with the cell's masked."""
     seen: dict[tuple[str, str], int] = {}
     found = []
     for row in rows:
@@ -184,5 +184,5 @@ def _keyed(rows: Sequence[FoldedRecord]) -> list[tuple[FoldedRecord, tuple[str, 
 
 
 def _named(places: Sequence[Sequence[Place | None]]) -> list[tuple[str, Sequence[Place | None]]]:
-    """Return each column's places with the attribute's name."""
+    """Return for each column its attribute's name and its places."""
     return [(column[0][2] if column and column[0] else "", column) for column in places]

@@ -1,4 +1,4 @@
-"""Rows with a cursor: they come and go, are filtered and scrolled, and the cursor stays with the row it was set on. Pure."""
+"""Manage rows with a cursor: they are updated, filtered and scrolled, and the cursor stays on its row. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ MARK, MARGIN = "> ", "  "
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Something that can be looked at more closely.
+    """Something that can be opened for more details.
 
     Attributes:
         kind: cell, disk, database or alert.
-        name: on that cell; empty for the cell itself.
+        name: its name on that cell; empty for the cell itself.
     """
 
     kind: str
@@ -29,9 +29,9 @@ class Row:
     """One line of a page.
 
     Attributes:
-        key: by which the cursor finds it again; no two rows of a page have the same.
+        key: by it the cursor finds the row again; no two rows of a page have the same.
         meaning: its colour, see style.paint; empty for none.
-        place: what Enter opens and actions are upon; None for a line that is only read.
+        place: the place that Enter opens and that actions are for; None for a line without one.
     """
 
     key: str
@@ -41,11 +41,11 @@ class Row:
 
 
 class Listing:
-    """Where the cursor is, what is filtered for, and which rows are on the screen.
+    """The rows of a page with the cursor, the filter and the scroll position.
 
     Attributes:
         filter: rows without this text are left out; upper and lower case are the same.
-        typing: whether keys are the filter's letters now.
+        typing: whether keys are letters of the filter now.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Listing:
         self._room = 1
 
     def take(self, rows: Sequence[Row]) -> None:
-        """Take the rows as they are now. The cursor stays on the first one until it is moved, then on its row."""
+        """Take the present rows. The cursor stays on the first row until it is moved, then on its own row."""
         wanted = self.filter.casefold()
         self._rows = [row for row in rows if wanted in row.text.casefold()] if wanted else rows
         found = [number for number, row in enumerate(self._rows) if row.key == self._key] if self._key else [0]
@@ -67,15 +67,15 @@ class Listing:
 
     @property
     def row(self) -> Row | None:
-        """The row under the cursor, None when there is none."""
+        """Return the row under the cursor, None if there is none."""
         return self._rows[self._at] if self._rows else None
 
     def stay(self) -> None:
-        """Let the cursor stay with the row that it is on, whatever rows come, go or change places."""
+        """Keep the cursor on its present row even if rows come, go or move."""
         self._key = self.row.key if self.row is not None else ""
 
     def lines(self, width: int, room: int, *, color: bool) -> list[str]:
-        """Return at most ``room`` lines, the cursor's among them."""
+        """Return at most ``room`` lines, always with the cursor's."""
         self._room = max(room, 1)
         first = min(max(self._first, self._at - self._room + 1), self._at)
         self._first = max(0, min(first, len(self._rows) - self._room))
@@ -89,12 +89,12 @@ class Listing:
 
     @property
     def extent(self) -> str:
-        """Which rows are shown of how many; empty when all are."""
+        """Return which of the rows are shown, such as ``1-20 of 45``; empty if all are."""
         last = min(self._first + self._room, len(self._rows))
         return f"{self._first + 1}-{last} of {len(self._rows)}" if len(self._rows) > self._room else ""
 
     def press(self, key: str) -> bool:
-        """Move the cursor, or type the filter; return whether the key meant something."""
+        """Move the cursor, or type the filter; return whether the key had an effect."""
         if self.typing:
             return self._typed(key)
         steps = {

@@ -1,7 +1,7 @@
-"""What each cell does now, from two collections of its metrics. Pure: readings in, figures out.
+"""Compute each cell's present load from two collections of its metrics. Pure: readings in, figures out.
 
-A cell collects its metrics once a minute, so a figure spans the time between the last two collections that were seen.
-Counters are subtracted; one that fell has restarted, and there is no figure for that span. Source: reference
+A cell collects its metrics once a minute, so a figure spans the time between the last two collections read.
+Counters are subtracted; a counter that fell was reset, and then there is no figure for that span. Source: reference
 measurement.md 2.1 for the share of redo writes that flash won.
 """
 
@@ -29,12 +29,12 @@ STATEMENT = (
     "list metriccurrent attributes name, metricObjectName, metricValue, collectionTime "
     f"where name like '{'|'.join((*COUNTERS, *GAUGES))}'"
 )
-"""Reads them all in one round trip; LIKE matches whole values. Source: reference cellcli.md, LIKE."""
+"""Reads all of them in one round trip; LIKE matches whole values. Source: reference cellcli.md, LIKE."""
 
 _MB = 2**20
 _KEPT = 60
 _PATIENCE = 3
-"""A cell with more collections than this has waited long enough for one that has not shown two."""
+"""After so many collections of one cell, cells that have not shown two are no longer waited for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Reading:
 
     Attributes:
         at: collectionTime, milliseconds.
-        values: by metric; of a metric with several objects the largest.
+        values: by metric; the largest value if a metric has several objects.
     """
 
     at: int
@@ -52,19 +52,19 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What a cell does, or all of them together; None where it is not known (yet).
+    """The load of a cell, or of all together; None for figures that are not known (yet).
 
     Attributes:
         cell: empty for the rack.
-        seconds: that the figures span.
-        hit_percent: of small and large reads that the flash cache could have answered.
-        reads, redo: a second.
+        seconds: the time that the figures span.
+        hit_percent: the share of flash hits among small and large reads that the flash cache could have answered.
+        reads, redo: per second.
         dirty, used: bytes, at the last collection.
-        win_percent: of redo writes that flash finished before disk.
-        outliers, prevented: in the span.
-        cpu_percent, disk_percent: at the last collection; the busiest cell disk's.
-        hits: hit_percent of the spans before, the last one last.
-        problem: why there is nothing, empty otherwise.
+        win_percent: the share of redo writes that flash finished before disk.
+        outliers, prevented: their numbers in the span.
+        cpu_percent, disk_percent: at the last collection; the latter is that of the busiest cell disk.
+        hits: hit_percent of earlier spans, the newest last.
+        problem: why there are no figures; else empty.
     """
 
     cell: str
@@ -93,7 +93,7 @@ class Load:
 
 
 def reading_of(rows: Iterable[Mapping[str, Any]], at: int) -> Reading:
-    """Return a reading of METRICCURRENT records."""
+    """Return a reading made from METRICCURRENT records."""
     values: dict[str, float] = {}
     for row in rows:
         name, value = row.get("name"), row.get("metricValue")
@@ -113,13 +113,13 @@ class _Cell:
 
 
 class Loads:
-    """The cells' readings so far, and what they do."""
+    """The cells' readings so far, and their loads."""
 
     def __init__(self) -> None:
         self._cells: dict[str, _Cell] = {}
 
     def add(self, readings: Mapping[str, Reading], problems: Mapping[str, str]) -> frozenset[str]:
-        """Take what the cells answered; return those that showed a new collection."""
+        """Add the cells' answers; return the cells that showed a new collection."""
         moved: set[str] = set()
         for cell, reading in readings.items():
             known = self._cells.setdefault(cell, _Cell(load=Load(cell=cell)))
@@ -148,26 +148,26 @@ class Loads:
 
     @property
     def measured(self) -> bool:
-        """Whether every cell that answers has shown two collections, or one of them so many that the others stand
-        still."""
+        """Return whether every cell that answers has shown two collections, or one cell so many that the others have
+        stopped collecting."""
         steps = [known.steps for known in self._cells.values() if not known.load.problem]
         return bool(steps) and (min(steps) > 1 or max(steps) > _PATIENCE)
 
     @property
     def cells(self) -> list[Load]:
-        """What each cell does."""
+        """Return the load of each cell."""
         return [known.load for known in self._cells.values()]
 
     def rack(self) -> Load:
-        """Return what the cells that answer do together: sums are divided, percentages are never averaged; of CPU and
-        disks the busiest. Without figures of one of them there are none of the rack."""
+        """Return the load of all cells that answer: percentages are computed from sums, CPU and disk are those of the busiest.
+        If one of these cells has no figures, the rack has none."""
         good = self._good()
         measured = [known for known in good if known.deltas is not None]
         return self._together(good, measured if len(measured) == len(good) else [])
 
     def rack_so_far(self) -> tuple[Load, int]:
-        """Return what the cells that have figures do together, and how many they are: one that has none yet, or whose
-        counters have just restarted, does not hide the others' sum."""
+        """Return the load of the cells that have figures, and their number: a cell without figures yet, or with counters
+        that were just reset, does not hide the others' sum."""
         measured = [known for known in self._good() if known.deltas is not None]
         return self._together(measured or self._good(), measured), len(measured)
 
@@ -184,7 +184,7 @@ class Loads:
             values = [known.last.values[name] for known in good if known.last and name in known.last.values]
             if values:
                 gauges[name] = together(values)
-        # Cells collect at slightly different times: rates of the rack are over the mean of their spans.
+        # Cells collect at slightly different times: the rack's rates use the mean of their spans.
         seconds = sum(known.seconds for known in measured) / len(measured) if measured else 0.0
         return _load("", sums, seconds, gauges, ())
 

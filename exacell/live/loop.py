@@ -1,4 +1,4 @@
-"""The loop of a live screen: one thread reads, this one draws and takes keys, so that a slow cell never holds up a key."""
+"""Run a live screen: one thread reads, another one draws and handles keys, so that a slow cell never delays a key."""
 
 from __future__ import annotations
 
@@ -15,61 +15,61 @@ T = TypeVar("T")
 Seen = TypeVar("Seen", contravariant=True)
 
 _TICK = 0.5
-"""Seconds between two looks at the size of the terminal and the clock while no key is pressed."""
+"""Seconds between two updates for the terminal's size and the clock while no key is pressed."""
 
 
 class View(Protocol[Seen]):
-    """What a live screen shows and how it answers to keys."""
+    """What a live screen shows, and how it reacts to keys."""
 
     def arrived(self, value: Seen) -> None:
-        """Take a new reading."""
+        """Add a new reading."""
 
     def press(self, key: str) -> bool:
-        """Do what a key means; return False for one that means nothing here."""
+        """Carry out the action of a key; return False if it has none here."""
 
     @property
     def ended(self) -> bool:
-        """Whether it is done by itself."""
+        """Return whether the view wants to end by itself."""
 
     def lines(self, width: int, height: int, status: str) -> list[str]:
-        """Return the whole screen; ``status`` tells of the reading itself, empty when there is nothing to tell."""
+        """Return the lines of the whole screen; ``status`` is a message about the reading, or empty."""
 
 
 class Source(Protocol[T]):
-    """Where readings come from: :class:`Reader`, or :class:`exacell.live.polling.Looking`."""
+    """The source of readings: :class:`Reader`, or :class:`exacell.live.polling.Looking`."""
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
 
     def stop(self) -> None:
-        """Read no more; what is under way is left to itself."""
+        """Stop reading; a reading in progress is not waited for."""
 
     def pause(self, paused: bool) -> None:
-        """Read no more until it is told to go on."""
+        """Pause reading, or continue it."""
 
     @property
     def paused(self) -> bool:
-        """Whether it reads no more for now."""
+        """Return whether reading is paused."""
 
     def taken(self) -> list[T]:
-        """Return the readings that came since the last call."""
+        """Return the readings since the last call."""
 
     @property
     def error(self) -> ExacellError | None:
-        """What the last reading failed with, None when it did not."""
+        """Return the error of the last reading, None if it succeeded."""
 
     @property
     def status(self) -> str:
-        """One line about the reading; empty when there is nothing to tell."""
+        """Return one line about the reading; empty if there is nothing to show."""
 
 
 class Reader(Background, Generic[T]):
-    """Reads again and again in a thread of its own, ``every`` seconds from the begin of one reading to the next.
+    """Reads repeatedly in its own thread, ``every`` seconds from the start of one reading to that of the next.
 
     Args:
         read: makes one reading.
-        late: says for whom a reading waits, empty for nobody.
-        wake: called when there is something new.
+        late: returns which cells a reading waits for; empty for none.
+        wake: called when something new has come.
     """
 
     def __init__(
@@ -88,16 +88,16 @@ class Reader(Background, Generic[T]):
         self._thread = threading.Thread(target=self._run, name="exacell-live", daemon=True)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Read no more; a reading that is under way is left to itself."""
+        """Stop reading; a reading in progress is not waited for."""
         self._stop.set()
         self._go.set()
 
     def pause(self, paused: bool) -> None:
-        """Read no more until it is told to go on."""
+        """Pause reading, or continue it."""
         self._paused = paused
         self._go.set()
 
@@ -113,7 +113,7 @@ class Reader(Background, Generic[T]):
                 with self._lock:
                     self._error = error
             except BaseException as error:
-                # Raised again by the thread that shows.
+                # Raised again in the thread that draws.
                 self._bug = error
                 self._stop.set()
             self._begun = 0.0
@@ -129,10 +129,10 @@ class Reader(Background, Generic[T]):
             self._go.wait(max(left, 0.01) if not self._paused else None)
 
     def taken(self) -> list[T]:
-        """Return the readings that came since the last call.
+        """Return the readings since the last call.
 
         Raises:
-            Exception: whatever a reading raised that is not an ExacellError, which is a mistake of ours.
+            Exception: a reading raised something other than an ExacellError, which is a mistake in exacell.
         """
         self._raise_bug()
         with self._lock:
@@ -141,7 +141,7 @@ class Reader(Background, Generic[T]):
 
     @property
     def status(self) -> str:
-        """One line about the reading: why the last one failed, or for whom it waits; empty when there is nothing."""
+        """Return one line about the reading: why the last one failed, or which cells it waits for; empty for neither."""
         trouble, begun = self._trouble, self._begun
         if trouble:
             return trouble
@@ -151,10 +151,10 @@ class Reader(Background, Generic[T]):
 
 
 def run_live(screen: Screen, reader: Source[T], view: View[T]) -> None:
-    """Show what ``reader`` reads until the key q; p pauses.
+    """Show the readings until the user presses q; p pauses.
 
     Raises:
-        ExacellError: the first reading failed: then there is nothing to show.
+        ExacellError: the first reading failed, so there is nothing to show.
     """
     shown = False
     reader.start()

@@ -1,4 +1,4 @@
-"""What ``top`` shows below the rack: a cell, and a disk, a database or an alert on it. Pure: answers in, rows out."""
+"""Build the pages of ``top`` below the rack: a cell, and a disk, a database or an alert on it. Pure: answers in, rows out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from exacell.session.answers import Answer
 
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]
-"""What a cell answered, by statement; a statement that was not answered has no table."""
+"""A cell's answers, by statement; a statement without an answer has no table."""
 
 _DISKS = "list physicaldisk attributes name, diskType, status, physicalSize, physicalSerial"
 _LUNS = "list lun attributes name, cellDisk, physicalDrives"
@@ -32,12 +32,12 @@ _METRICS = (
 )
 
 _ABOUT = 60
-"""Characters of an alert's message in its row."""
+"""How many characters of an alert's message its row shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a page shows: lines above its rows (where this is, the titles), all its rows, and lines below, as those of a sum."""
+    """The content of a page: lines above its rows (place and titles), all its rows, and lines below, such as a sum."""
 
     above: Sequence[str]
     rows: Sequence[Row]
@@ -48,9 +48,9 @@ class Page(Protocol):
     """One screen of ``top``.
 
     Attributes:
-        place: what it shows; None for the rack.
+        place: the place that it shows; None for the rack.
         listing: its rows.
-        silence: who keeps silent.
+        silence: knows which cells do not answer.
     """
 
     place: Place | None
@@ -59,30 +59,30 @@ class Page(Protocol):
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The cells that it asks."""
+        """Return the cells to ask."""
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """The LIST statements that it asks them, in one round trip."""
+        """Return the LIST statements to ask them, in one round trip."""
 
     def arrived(self, answers: Sequence[Answer]) -> object:
-        """Take the next answers."""
+        """Add the next answers."""
 
     def press(self, key: str) -> bool:
-        """Do what a key means here besides moving; return whether it meant something."""
+        """Carry out the action of a key other than moving; return whether it has one."""
 
     def shown(self, width: int, height: int) -> Shown:
-        """Return what it shows on so many lines."""
+        """Return the page for a screen of this size."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """How one kind of place is looked at.
+    """How one kind of place is read and shown.
 
     Attributes:
-        lists: given a place's name, what its cell is asked.
-        plain: the same for a cell that answers that with an error, as one does whose CELLSRV is stopped.
-        rows: given the place, what was answered and the width, the rows.
+        lists: gets the name of a place, returns the statements to ask its cell.
+        plain: the same for a cell that answers those with an error, such as one whose CELLSRV is stopped.
+        rows: gets the place, the answers and the width, returns the rows.
         titled: whether the first row holds the titles.
     """
 
@@ -105,20 +105,20 @@ class Detail:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The place's cell."""
+        """Return the place's cell."""
         return (self._at.cell,)
 
     @property
     def statements(self) -> tuple[str, ...]:
-        """What its kind asks; less of a cell that has answered that with an error."""
+        """Return the statements of its kind; fewer for a cell that has answered them with an error."""
         return self._lists(self._at.name)
 
     def arrived(self, answers: Sequence[Answer]) -> None:
-        """Take the next answers."""
+        """Add the next answers."""
         for answer in answers:
             self.silence.arrived(answer)
             if not answer.problem:
-                # It may have been asked before it was known that less is to be asked.
+                # The full list may have been asked before it was known that the cell needs the plain one.
                 asked = next(lists for lists in (self._kind.lists, self._kind.plain) if self._fits(lists, answer))
                 self._tables = dict(zip(asked(self._at.name), answer.tables, strict=True))
             elif answer.reply.stdout.strip():
@@ -128,11 +128,11 @@ class Detail:
         return len(lists(self._at.name)) == len(answer.tables)
 
     def press(self, key: str) -> bool:
-        """Know no key of its own."""
+        """Return False: the page has no keys."""
         return False
 
     def shown(self, width: int, height: int) -> Shown:
-        """Return where this is and who keeps silent, then the rows of the last answer."""
+        """Return a line with the place and whether the cell is silent, then the rows of the last answer."""
         at = self._at
         head = " > ".join(part for part in (at.cell, f"{at.kind} {at.name}" if at.name else "") if part)
         silent = self.silence.told().get(at.cell)
@@ -159,7 +159,7 @@ def _well(disk: Record) -> bool:
 
 
 def _aligned(rows: Sequence[tuple[Row, tuple[str, ...]]], titles: tuple[str, ...] = ()) -> list[Row]:
-    """Return rows whose text is their columns, below one with the titles where there are any."""
+    """Return rows made from columns of text, after a row with the titles if there are any."""
     if not rows:
         return []
     texts = [columns for _, columns in rows]
@@ -188,7 +188,7 @@ def _alert_row(cell: str, alert: Alert) -> tuple[Row, tuple[str, ...]]:
 
 
 def _alerts_on(cell: str, tables: Tables, names: Iterable[str] = ()) -> list[tuple[Row, tuple[str, ...]]]:
-    """Return a cell's alerts that want somebody, of all that one of ``names`` stands in, where there are any, all of these."""
+    """Return a cell's alerts: with ``names``, all whose message contains one of them; else the open ones."""
     names = [name for name in names if name]
     found = alerts_of(tables.get(ALERTS, ()))
     return [
@@ -210,7 +210,7 @@ def _cell_disks(tables: Tables, drive: object) -> list[str]:
 
 
 def _cell_rows(place: Place, tables: Tables, width: int) -> list[Row]:
-    """Return what wants somebody first: alerts, disks that are not normal, then databases, the busiest first, and the rest."""
+    """Return rows in order of urgency: alerts, disks that are not normal, databases (the busiest first), then the rest."""
     cell = place.cell
     metrics = {
         (row.get("name"), row.get("metricObjectName")): row.get("metricValue") for row in tables.get(_METRICS, ())
@@ -249,7 +249,7 @@ def _databases(cell: str, metrics: Mapping[tuple[Any, Any], Any]) -> list[tuple[
 
 
 def _facts(record: Record, first: Sequence[str] = ()) -> list[tuple[Row, tuple[str, ...]]]:
-    """Return a row for each attribute, those that are asked for most first."""
+    """Return a row for each attribute, the most important ones first."""
     names = [*(name for name in first if name in record), *(name for name in record if name not in first)]
     return [
         (
@@ -309,12 +309,12 @@ _FIRST = ("severity", "beginTime", "endTime", "examinedBy")
 
 
 def _alert_rows(place: Place, tables: Tables, width: int) -> list[Row]:
-    """Return how an alert stands, its message and what is to be done, broken between words, then all else of it."""
+    """Return the state of an alert, its message and what to do, wrapped between words, then its other attributes."""
     record = next((record for record in tables.get(_alert(place.name)[0], ())), {})
     facts = _aligned(_facts({name: record[name] for name in record if name not in _TOLD}, _FIRST))
     told: list[Row] = []
     for name, title in _TOLD.items():
-        # Cells set the pieces of a message apart by two blanks, and align what stands behind a colon.
+        # Cells separate the pieces of a message by two blanks, and align the text after a colon.
         pieces = re.split(r"\s{2,}(?![\s:])", str(record.get(name) or "").strip())
         lines = [line for piece in pieces if piece for line in hung(re.sub(r"\s+:", ":", piece), width - 4, after="  ")]
         told += [Row(key=name, text=title, meaning="title")] if lines else []

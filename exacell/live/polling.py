@@ -1,7 +1,7 @@
-"""Ask cells the same again and again, each at its own pace: one that is slow or hangs holds up no other.
+"""Ask cells the same statements repeatedly, each at its own pace: a slow or hanging cell delays no other.
 
-A cell is asked anew a while after it was asked last, once it has answered; never twice at a time. Cells that are due
-together are asked together, so that a healthy rack costs one round trip.
+A cell is asked again some time after its last question, once it has answered; never twice at the same time. Cells that are
+due at the same time are asked together, so that a healthy rack costs one round trip.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from exacell.session.services import Services
 
 _TOGETHER = 0.5
-"""Seconds by which a cell is asked earlier so that it is asked with others."""
+"""A cell may be asked so many seconds early, to be asked together with others."""
 
 _LOOK = 0.1
-"""Seconds between two looks at who is due."""
+"""Seconds between two checks of which cells are due."""
 
 _WAKE = 0.2
-"""Seconds between two calls of ``wake``: cells that are alike answer together."""
+"""Least seconds between two calls of ``wake``, because equal cells answer at almost the same time."""
 
 
 class Looking(Background):
-    """Looks at cells until it is stopped; a source for :func:`exacell.live.loop.run_live`.
+    """Reads cells until it is stopped; a source for :func:`exacell.live.loop.run_live`.
 
     Args:
-        statements: the LIST statements that they are asked now, in one round trip.
+        statements: returns the LIST statements to ask now, in one round trip.
         every: seconds from one question to a cell to the next.
-        wake: called, from any thread, when there is something new.
+        wake: called, from any thread, when something new has come.
     """
 
     def __init__(
@@ -59,16 +59,16 @@ class Looking(Background):
         self._woken = 0.0
 
     def start(self) -> None:
-        """Begin to ask."""
+        """Start asking."""
         threading.Thread(target=self._run, name="exacell-looking", daemon=True).start()
 
     def stop(self) -> None:
-        """Ask no more; a cell that has not answered is left to itself."""
+        """Stop asking; a cell that has not answered is not waited for."""
         self._stop.set()
         self._session.interrupted.set()
 
     def pause(self, paused: bool) -> None:
-        """Ask no more until it is told to go on."""
+        """Pause asking, or continue it."""
         self._paused = paused
 
     def _run(self) -> None:
@@ -78,7 +78,7 @@ class Looking(Background):
             self._stop.wait(_LOOK)
 
     def _ask(self) -> None:
-        """Ask the cells that are due: those whose release is not known yet for that, the others the statement."""
+        """Ask the cells that are due: for the release if it is not known yet, else the statements."""
         now = time.monotonic()
         with self._lock:
             free = [cell for cell in self._cells if cell not in self._asked]
@@ -90,7 +90,7 @@ class Looking(Background):
         self._put(self._greet, [cell for cell in due if cell in strangers - self._greeted])
         self._put(self._question, [cell for cell in due if cell not in strangers])
         for cell in strangers & self._greeted:
-            self._put(self._question, [cell])  # It does not say its release: no other waits for it.
+            self._put(self._question, [cell])  # It does not report its release, so it is asked alone.
 
     def _put(self, question: Callable[[Sequence[str]], None], cells: Sequence[str]) -> None:
         if cells:
@@ -101,7 +101,7 @@ class Looking(Background):
         try:
             question(cells)
         except BaseException as raised:
-            # Kept for the thread that shows, where it is raised again.
+            # Kept and raised again in the thread that draws.
             error = raised
         with self._lock:
             for cell in cells:
@@ -150,10 +150,10 @@ class Looking(Background):
             self._due[cell] = asked + self._every
 
     def taken(self) -> list[list[Answer]]:
-        """Return the answers that came since the last call, together; nothing when no cell has answered since.
+        """Return the answers since the last call as one item; empty if no cell has answered.
 
         Raises:
-            Exception: whatever went wrong that is not an ExacellError, which is a mistake of ours.
+            Exception: an error other than an ExacellError, which is a mistake in exacell.
         """
         self._raise_bug()
         with self._lock:
@@ -162,11 +162,11 @@ class Looking(Background):
 
     @property
     def status(self) -> str:
-        """Why it could not ask; empty when there is nothing to tell."""
+        """Return why the cells could not be asked; empty if they could."""
         return self._trouble
 
     def late(self) -> dict[str, float]:
-        """Return for how many seconds each cell has been asked that has not answered."""
+        """Return cell → seconds since it was asked, for the cells that have not answered."""
         now = time.monotonic()
         with self._lock:
             return {cell: now - asked for cell, asked in self._asked.items()}

@@ -1,4 +1,4 @@
-"""Since when cells keep silent, and why. Pure but for the time of day."""
+"""Track since when cells have not answered, and why. Pure but for the time of day."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from exacell.output.style import printable
 from exacell.session.answers import Answer
 
 PATIENCE = 5.0
-"""Seconds after which a cell that was asked and has not answered counts as silent."""
+"""After so many seconds without an answer, a cell that was asked counts as silent."""
 
 
 class Silence:
-    """Follows who answers.
+    """Tracks which cells answer.
 
     Args:
-        now: seconds since 1970.
+        now: returns seconds since 1970.
 
     Attributes:
-        late: by cell, for how many seconds it has been asked and has not answered; set by whoever asks.
+        late: returns cell → seconds since it was asked, for cells that have not answered; the source's owner sets it.
     """
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
@@ -29,7 +29,7 @@ class Silence:
         self.late: Callable[[], Mapping[str, float]] = dict
 
     def arrived(self, answer: Answer) -> None:
-        """Take the next answer of a cell; of several that fail the first tells since when."""
+        """Add the next answer of a cell; the first of several failures in a row counts as the beginning."""
         if answer.problem:
             begun = self._failed[answer.cell][0] if answer.cell in self._failed else self._now() - answer.reply.seconds
             said = "only an error" if answer.reply.stdout.strip() else "no answer"
@@ -38,7 +38,7 @@ class Silence:
             self._failed.pop(answer.cell, None)
 
     def told(self) -> dict[str, str]:
-        """Return a sentence for each cell that keeps silent: since when, for how long, and why."""
+        """Return a sentence for each silent cell: since when, for how long, and why."""
         now = self._now()
         late = {cell: (now - secs, "no answer", "") for cell, secs in self.late().items() if secs >= PATIENCE}
         return {

@@ -1,4 +1,4 @@
-"""What every source of a live screen keeps: what went wrong in its threads, and whether it pauses."""
+"""Hold what every source of a live screen needs: the errors of its threads, and whether it is paused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from exacell.core.errors import ExacellError
 
 
 class Background:
-    """The state that a source's threads share with the one that shows; for :class:`exacell.live.loop.Source`."""
+    """The state that a source's threads share with the thread that draws; see :class:`exacell.live.loop.Source`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -19,22 +19,22 @@ class Background:
 
     @property
     def paused(self) -> bool:
-        """Whether it reads no more for now."""
+        """Return whether reading is paused."""
         return self._paused
 
     @property
     def error(self) -> ExacellError | None:
-        """What the last reading failed with, None when it did not, or when something was read since."""
+        """Return the error of the last reading; None if it succeeded, or if something was read since."""
         with self._lock:
             return self._error
 
     @property
     def _trouble(self) -> str:
-        """The last reading's error in one line; empty when there was none."""
+        """Return the last reading's error in one line; empty if there was none."""
         error = self.error
         return "" if error is None else " ".join(error.message.split())
 
     def _raise_bug(self) -> None:
-        """Raise again what a thread raised that is not an ExacellError: a mistake of ours."""
+        """Raise an error of a thread again if it is not an ExacellError, and so a mistake in exacell."""
         if self._bug is not None:
             raise self._bug

@@ -1,4 +1,4 @@
-"""What ``top`` shows of the rack: a row a cell, the worst first, those that keep silent too. Pure."""
+"""Build the first page of ``top``: one row per cell, the worst first, silent cells included. Pure."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from exacell.plan.facts import metric_values
 from exacell.session.answers import Answer
 
 UNSEEN = f"{ALERTS} where severity = critical and examinedBy = ''"
-"""Critical alerts that nobody has examined: few rows, also where the history is long. Source: Oracle SAGUG, LIST ALERTHISTORY."""
+"""Critical alerts that nobody has examined: few rows even if the history is long. Source: Oracle SAGUG, LIST ALERTHISTORY."""
 
 _TREND = 8
 _SPAN = 10.0
-"""Percentage points between the lowest and the highest bar, at least."""
+"""The least difference, in percentage points, between the lowest and the highest bar."""
 
 Number = float | int | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """A way to sort: by what, and which end is the worst."""
+    """A way to sort cells: its name, and the sort key, the smallest for the worst cell."""
 
     name: str
     key: Callable[[Load], float]
@@ -45,9 +45,9 @@ def _low(value: Number) -> float:
 
 
 def _trouble(load: Load) -> float:
-    """Return less for a cell in more trouble: redo outliers weigh most, then misses, then a disk or CPU that is full.
+    """Return a sort key, smaller for a cell in more trouble: redo outliers weigh most, then misses, then a full disk or CPU.
 
-    A whole number, so that cells with the same trouble stay in the order of their names from one collection to the next.
+    It is a whole number, so that cells with about the same trouble stay in the order of their names.
     """
     misses = 100 - load.hit_percent if load.hit_percent is not None else 0.0
     losses = 100 - load.win_percent if load.win_percent is not None else 0.0
@@ -70,7 +70,7 @@ ORDERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Heading:
-    """One column of figures: its title, on two lines, and how wide it is."""
+    """One column of figures: its title, on two lines, and its width."""
 
     name: str
     above: str
@@ -92,7 +92,7 @@ HEADINGS = (
     Heading(name="disk", above="disk", title="busy", width=4),
 )
 _DROPPED = ("saved", "used", "trend", "reads", "cpu", "redo", "disk", "dirty")
-"""What goes first where the terminal is narrow."""
+"""The columns in the order in which a narrow terminal drops them."""
 
 
 class Top:
@@ -100,7 +100,7 @@ class Top:
 
     Args:
         order: the name of one of ORDERS.
-        cells: all that are asked: each has its row.
+        cells: all cells that are asked; each has its row.
     """
 
     statements = (STATEMENT, UNSEEN)
@@ -114,13 +114,13 @@ class Top:
         self.cells = tuple(cells)
         self.loads = Loads()
         self.alerts: dict[str, int] = {}
-        """Cell → how many critical alerts wait there for somebody to look."""
+        """Cell → the number of its critical alerts that nobody has examined."""
         self._rack = rack
         self._order = next(index for index, known in enumerate(ORDERS) if known.name == order)
         self._unicode = unicode
 
     def arrived(self, answers: Sequence[Answer]) -> frozenset[str]:
-        """Take the next answers; return the cells that showed a new collection."""
+        """Add the next answers; return the cells that showed a new collection."""
         readings = {}
         for answer in answers:
             self.silence.arrived(answer)
@@ -131,20 +131,20 @@ class Top:
         return self.loads.add(readings, {answer.cell: answer.problem for answer in answers if answer.problem})
 
     def press(self, key: str) -> bool:
-        """Sort by the next figure (s), by the one before (S)."""
+        """Sort by the next figure (s) or the previous one (S)."""
         if key in ("s", "S"):
             self._order = (self._order + (1 if key == "s" else -1)) % len(ORDERS)
         return key in ("s", "S")
 
     @property
     def order(self) -> str:
-        """By what the cells are sorted."""
+        """Return the name of the present sort order."""
         return ORDERS[self._order].name
 
     def sorted(self) -> list[Load]:
         """Return the cells that have answered, the worst first; those with a problem before all others.
 
-        In the order of the worst a critical alert that nobody has examined weighs more than any figure.
+        In the order ``worst``, a critical alert that nobody has examined weighs more than any figure.
         """
         key, weighs = ORDERS[self._order].key, self.order == ORDERS[0].name
         return sorted(
@@ -158,7 +158,7 @@ class Top:
         )
 
     def shown(self, width: int, height: int) -> Shown:
-        """Return a row a cell; silent ones come first, but those for which a third of the screen has no room last."""
+        """Return one row per cell: silent ones first, in at most a third of the screen, and the rest of them last."""
         silent, loads = self.silence.told(), self.sorted()
         known = {load.cell for load in loads}
         good = [load for load in loads if not load.problem and load.cell not in silent]
@@ -202,7 +202,7 @@ class Top:
         )
 
     def last_lines(self, width: int, height: int, *, color: bool) -> list[str]:
-        """Return what stays behind on the terminal: the first rows, the others in one line, the sum."""
+        """Return the lines that stay on the terminal: the first rows, the others in one line, the sum."""
         shown = self.shown(width, height)
         room = height - len(shown.above) - len(shown.below)
         rows = shown.rows if len(shown.rows) <= room else shown.rows[: max(room - 1, 0)]
@@ -215,11 +215,11 @@ class Top:
         return [cut(line, width) for line in (*lines, *shown.below)]
 
     def _label(self) -> int:
-        """Return how wide the column of names is."""
+        """Return the width of the column of names."""
         return max(len("all cells"), *(len(load.cell) for load in self.loads.cells), *map(len, self.cells), 0)
 
     def _names(self, width: int) -> list[str]:
-        """Return the columns that the width has room for."""
+        """Return the columns that fit the width."""
         room = width - len(MARGIN) - self._label()
         names = [heading.name for heading in HEADINGS]
         for name in _DROPPED:
@@ -253,7 +253,7 @@ class Top:
 
 
 def _folded(loads: Sequence[Load], cells: Collection[str]) -> str:
-    """Return the cells that have no line of their own in one: the range of their figures, then who they are."""
+    """Return one line for cells without their own: the range of their figures, then their names."""
     parts = [f"{len(cells)} more"]
     hits = [load.hit_percent for load in loads if load.hit_percent is not None]
     if hits:

@@ -1,4 +1,4 @@
-"""Numbers over time: read from what cells print, drawn as sparklines. Pure."""
+"""Read numbers from what cells print, and draw their course as sparklines. Pure."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 BARS = "▁▂▃▄▅▆▇█"
 PLAIN_BARS = "_.-:=+*#"
-"""Where the terminal knows no Unicode."""
+"""The bars for a terminal without Unicode."""
 
 _NUMBER = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)(?:([KMGT])B?|\s+[A-Za-z%/].*|%)?")
 _FACTORS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
 def number_of(value: Any) -> float | None:
-    """Return the number that a value is or begins with its unit behind (``6,937 MB``, ``364.75G``); None for others."""
+    """Return a value's number, also of a text such as ``6,937 MB`` or ``364.75G``; None for other values."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):
@@ -30,7 +30,7 @@ def sparkline(values: Sequence[float | None], width: int, *, unicode: bool = Tru
     """Return the last ``width`` values as bars between their least and largest; a gap is a blank, a flat line is low.
 
     Args:
-        least_span: the whole height of the bars is at least so much, so that noise does not look like a landslide.
+        least_span: the least difference that the full height of the bars stands for, so that noise stays small.
     """
     bars = BARS if unicode else PLAIN_BARS
     shown = list(values)[-width:]

@@ -1,4 +1,4 @@
-"""The screen of ``watch``: a line that says what is watched, the frame, and the keys. Pure but for the time of day."""
+"""Draw the screen of ``watch``: a line with the statement, the table, and the keys. Pure but for the time of day."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class WatchView:
     """The view of ``watch``; see :class:`exacell.live.loop.View`.
 
     Args:
-        most: so many answers are shown, then no more are taken; 0 for no limit.
-        now: the time of day as text.
+        most: the number of answers after which it ends; 0 for no limit.
+        now: returns the time of day as text.
 
     Attributes:
         last: the last answer, None before the first.
-        count: of answers.
+        count: the number of answers.
     """
 
     def __init__(
@@ -48,11 +48,11 @@ class WatchView:
 
     @property
     def ended(self) -> bool:
-        """Whether it has shown as many answers as were asked for."""
+        """Return whether as many answers were shown as asked for."""
         return bool(self._most) and self.count >= self._most
 
     def arrived(self, value: Result) -> None:
-        """Take the next answer."""
+        """Add the next answer."""
         if self.ended:
             return
         self.last = value
@@ -70,7 +70,7 @@ class WatchView:
         return key in steps
 
     def lines(self, width: int, height: int, status: str) -> list[str]:
-        """Return the whole screen; the table's titles stay when it is scrolled."""
+        """Return the lines of the whole screen; a table's titles stay in place while its rows scroll."""
         head = f"every {self._every:g}s: {printable(self._text)}"
         place = self._at or "reading"
         if len(head) + len(place) + 2 > width:
@@ -94,7 +94,7 @@ class WatchView:
         return lines
 
     def last_lines(self, width: int | None, height: int) -> list[str]:
-        """Return what stays behind on the terminal: the titles and the rows that were shown; all where there is none."""
+        """Return the lines that stay on the terminal: the titles and the rows that were shown; all if there is no terminal."""
         body = self._frames.body(width)
         if width is None or len(body) <= height:
             return body

@@ -1,1 +1,1 @@
-"""From results to text: tables, formats, plans."""
+"""Turn results into text: tables, formats, plans."""

@@ -1,4 +1,4 @@
-"""How a person's answer is read from a terminal: Ctrl-C interrupts it, and Ctrl-Z is survived."""
+"""Read a person's answer from a terminal: Ctrl-C interrupts it, and it survives Ctrl-Z."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from types import FrameType
 from typing import TextIO
 
 _LOOK = 0.2
-"""Seconds between two looks at whether an answer is there."""
+"""Seconds between two checks for an answer."""
 
 
 @contextmanager
 def interrupting(again: Callable[[], None]) -> Iterator[None]:
-    """Make Ctrl-C interrupt the reading of an answer, whatever it means while a statement runs, and call ``again`` when
-    the program goes on after Ctrl-Z: the shell has written below the question meanwhile."""
+    """Let Ctrl-C interrupt the reading of an answer, even while a statement handles it in another way.
+
+    ``again`` is called when the program continues after Ctrl-Z, because the shell has written below the question meanwhile.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -38,9 +40,9 @@ def interrupting(again: Callable[[], None]) -> Iterator[None]:
 
 
 def await_line(stream: TextIO, over: Callable[[], bool]) -> None:
-    """Return when a terminal has a line to read or nobody waits for one any more, at once for anything else.
+    """Wait until a terminal has a line to read or ``over`` returns True; other streams are not waited for.
 
-    The handler of a signal that another thread took runs between two looks; inside a read it would wait for its end.
+    A signal that another thread received is handled between two checks; inside a read, its handler would wait for the read.
     """
     try:
         descriptor = stream.fileno()

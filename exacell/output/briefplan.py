@@ -1,6 +1,6 @@
-"""A plan on one screen, with its question below: warnings, a line a step, what is lost, what undo brings back, risk, time.
+"""Show a plan on one screen above its question: warnings, one line per step, losses, what undo restores, risk, time.
 
-Statements, branches for a failure, arithmetic, assumptions and notes are left to the whole plan (exacell.output.plans).
+Statements, steps after a failure, arithmetic, assumptions and notes are only in the whole plan (exacell.output.plans).
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from exacell.output.theme import ASCII
 from exacell.plan.model import Gate, Plan, Risk, Stage, Step
 
 _MOST_GROUPS = 3
-"""Lines for one step whose cells differ; where there are more, they share one that says how far they spread."""
+"""The most lines for one step whose cells differ; if there are more, one line shows how far the cells spread."""
 
 _MOST_CHANGES = 2
-"""Changes that are named in a step's line."""
+"""How many changes a step's line names."""
 
 _LONG = 100
-"""Characters up to which a statement is spelt out where something else says what it does."""
+"""The longest statement, in characters, that is shown whole although its changes are shown beside it."""
 
 _OVERHEAD = 3
-"""Rows that the question and what was typed before it need."""
+"""Rows for the question and for what was typed before it."""
 
 _Changed = dict[tuple[str, str, str], tuple[str, str]]
 """(object, name, attribute) → before, after."""
 
 
 def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
-    """Return the lines of a plan that is asked about; where they are more than the screen takes, steps in the middle are counted.
+    """Return the lines of a plan for its question; if they don't fit the screen, a line counts the left-out steps in the middle.
 
     Args:
         height: rows of the terminal.
@@ -59,7 +59,7 @@ def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
 
 
 def _sentence(label: str, text: str, meaning: str, look: Look) -> list[str]:
-    """Return a sentence over the whole width, what follows its first line below its label."""
+    """Return a sentence over the whole width; its further lines are indented."""
     shown = f"{label}{printable(rounded(text))}"
     after = " " * min(max(len(label), 4), 8)
     lines = hung(shown if look.unicode else shown.translate(ASCII), look.width or 100, after=after)
@@ -67,7 +67,7 @@ def _sentence(label: str, text: str, meaning: str, look: Look) -> list[str]:
 
 
 def _apart(plan: Plan, look: Look) -> Iterator[str]:
-    """Yield what has a longer label than risk and time: where nothing is done, and what can't be taken back."""
+    """Yield the lines with longer labels than risk and time: targets where nothing is done, and what can't be undone."""
     for label, reasons in (("Already as wanted", plan.done), ("Not applicable", plan.skipped)):
         if reasons:
             yield from _sentence(f"  {label}: ", _reasons(reasons), "", look)
@@ -79,7 +79,7 @@ def _apart(plan: Plan, look: Look) -> Iterator[str]:
 
 
 def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
-    """Yield label and text of what stands below the steps."""
+    """Yield label and text of the lines below the steps."""
     if plan.rolling is not None and len(plan.rolling.waves) > 1:
         yield "Rolling:", in_waves(plan.rolling)
     for reason in dict.fromkeys(plan.loss_reasons.values()):
@@ -106,7 +106,7 @@ def _reasons(reasons: Mapping[str, str]) -> str:
 
 
 def _steps(plan: Plan, look: Look) -> Iterator[str]:
-    """Yield a line for each step, or for several in a row that do something to the same object of the same targets."""
+    """Yield a line for each step; steps in a row on the same object of the same targets share a line."""
     rows: list[tuple[Cell, Cell]] = []
     number = 0
     for _, together in groupby((stage for stage in plan.stages if stage.gate is not Gate.MEND), key=_object):
@@ -123,14 +123,14 @@ def _steps(plan: Plan, look: Look) -> Iterator[str]:
 
 
 def _object(stage: Stage) -> tuple[object, ...]:
-    """Return what a stage does something to, and on which targets: neighbours with the same share a line."""
+    """Return the object and the targets of a stage; neighbours with the same ones share a line."""
     _, _, what = stage.title.partition(" ")
     alone = stage.title if " " in what or not what else ""
     return (what, alone, *sorted(step.target for step in stage.steps))
 
 
 def _act(stage: Stage) -> str:
-    """Return what a stage does: its title, or the statement that is sent as it was typed."""
+    """Return what a stage does: its title, or the statement if it is sent as it was typed."""
     first = stage.steps[0] if stage.steps else None
     if stage.key != "send" or first is None:
         return stage.title
@@ -139,7 +139,7 @@ def _act(stage: Stage) -> str:
 
 
 def _begun(statement: str) -> str:
-    """Return how a long statement begins: the changes beside it say what it does, and the whole plan has all of it."""
+    """Return the beginning of a long statement: its changes are shown beside it, and the whole plan has all of it."""
     if len(statement) <= _LONG:
         return statement
     whole, comma, _ = statement[: _LONG // 2].rpartition(",")
@@ -147,10 +147,10 @@ def _begun(statement: str) -> str:
 
 
 def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
-    """Return what the stages change together and on which targets, targets with the same change once.
+    """Return what the stages change together and on which targets; targets with the same change share an item.
 
     Args:
-        words: what is said before it, in lower case: an attribute that it names is not named again.
+        words: the text before it, in lower case: an attribute named there is not named again.
     """
     changed: dict[str, _Changed] = {}
     for stage in stages:
@@ -166,7 +166,7 @@ def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
 
 
 def _add(changes: _Changed, step: Step) -> None:
-    """Add what a step changes to what the steps before it did: what is dropped and made again went from the old to the new."""
+    """Add a step's changes to those of earlier steps: dropped and created again becomes a change from old to new."""
     for change in step.changes:
         key = (change.object, change.name, change.attribute)
         before = changes[key][0] if key in changes else change.before
@@ -174,7 +174,7 @@ def _add(changes: _Changed, step: Step) -> None:
 
 
 def _changes(changes: _Changed, mask: Callable[[str], str], words: str) -> str:
-    """Return what changes on one target, in a few words: ``364.75G → 288G``, ``16 × 1G``, ``SPOT share 8 → 9``."""
+    """Return the changes on one target in a few words: ``364.75G → 288G``, ``16 × 1G``, ``SPOT share 8 → 9``."""
     same = grouped(
         ((attribute, mask(before), mask(after)), (kind, mask(name)))
         for (kind, name, attribute), (before, after) in changes.items()
@@ -191,21 +191,21 @@ def _change(attribute: str, shown: str, before: str, after: str, members: Sequen
     if attribute.endswith("Mb") and before.isdigit() and after.isdigit():
         shown, before, after = attribute.removesuffix("Mb"), human_size(int(before) * MIB), human_size(int(after) * MIB)
     old, new = rounded(before), rounded(after)
-    if old == new:  # They differ in what rounding leaves out.
+    if old == new:  # Rounding hides the difference.
         old, new = before, after
     many = f"{len(members)} × " if len(members) > 1 else ""
     said = f"{shown} " if shown else ""
     kind, name = members[0]
     named = f"{name} " if kind == "iormplan" and name and not many else ""
     if old in ABSENT or new in ABSENT:
-        if attribute == "state":  # Of a disk group that comes or goes its name is told.
+        if attribute == "state":  # Of a disk group that is created or dropped, only the name is shown.
             return name.partition(" on ")[0]
         return f"{many}{named}{said}{new if old in ABSENT else f'{old} → gone'}"
     return f"{many}{named}{said}{old} → {new}"
 
 
 def _spread(changed: Sequence[_Changed]) -> str:
-    """Return between which sizes cells lie that each change another way."""
+    """Return the range of sizes before and after, for cells that each change in another way."""
     pairs = [pair for changes in changed for (_, _, attribute), pair in changes.items() if attribute == "size"]
     ends = [_between([pair[place] for pair in pairs]) for place in (0, 1)]
     if not pairs or not all(ends):

@@ -1,4 +1,4 @@
-"""How the answers of cell care look: one screen for fourteen cells on 80 columns, whatever is wrong with them. Pure."""
+"""Draw the answers about the health of cells: one screen for fourteen cells on 80 columns. Pure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Record = Mapping[str, object]
 
 _STYLES = {Level.BAD: "error", Level.WARN: "warning", Level.UNKNOWN: "dim"}
 _FLASH = ("flash", "cache", "log")
-"""Areas that a broken flash disk takes with it."""
+"""Areas in which a broken flash disk causes findings too."""
 
 
 def advice_lines(items: Iterable[tuple[str, str, str]], most: int, *, rest: str) -> list[str]:
-    """Return one line for each thing that is wrong and its way out, with the cells that have it.
+    """Return one line for each problem and its way out, with the cells that have it.
 
     Args:
-        items: (cell, what, way out), the most pressing first; cells that differ only in their own names share a line.
-        most: lines; more are counted.
+        items: (cell, problem, way out), the most urgent first; cells that differ only in their own names share a line.
+        most: the most lines; a last line counts further problems.
         rest: the key under which ``-o json`` has all of them.
     """
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
@@ -47,9 +47,9 @@ def _advice(masked: tuple[str, str], members: Sequence[tuple[str, str, str]]) ->
 
 
 def headlines(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings of one cell that a reader acts upon: what a broken flash disk brought with it is one of them.
+    """Return the findings of one cell that a reader acts on; those caused by a broken flash disk are merged into its finding.
 
-    Findings that only tell what could not be read are left out; so are those without a text.
+    Findings about what could not be read are left out; so are those without a text.
     """
     told = [finding for finding in findings if finding.text and finding.level is not Level.UNKNOWN]
     broken = next((one for one in told if one.area == "flash" and one.text.startswith("physical disk")), None)
@@ -65,8 +65,8 @@ def headlines(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _brought(finding: Finding) -> bool:
-    """Whether a broken flash disk is what explains a finding: another disk, a cache that does not cache or stale data
-    want somebody of their own."""
+    """Return whether a broken flash disk explains a finding; another disk, a cache that does not cache and stale data need
+    their own repair."""
     if finding.area == "flash":
         return finding.text.startswith("cell disk")
     return finding.word in ("degraded", "warning")
@@ -80,7 +80,7 @@ def matrix_lines(
     color: bool,
     header: bool,
 ) -> Iterator[str]:
-    """Yield the health matrix, a row for each kind of cell, for pipes and files."""
+    """Yield the health matrix, one row for each group of equal cells, for pipes and files."""
     folded = fold_records([{"cell": row["cell"], **{area: row[area] for area in areas}} for row in rows])
     if folded:
         texts = [[fold(row.cells) for row in folded], *([str(row.record[area]) for row in folded] for area in areas)]
@@ -96,11 +96,12 @@ def health_lines(
     width: int,
     color: bool,
 ) -> list[str]:
-    """Return one line a check for a terminal: its worst word, and the cells of which it is said, those that are ok left out;
-    where something is wrong, the checks that are ok share a line. Below them is who gave no answer.
+    """Return one line per check for a terminal: its worst word, then the cells that are not ok.
+
+    If something is wrong, the checks that are ok share a line. The last line names the cells without an answer.
 
     Args:
-        areas: the checks, each with what a DBA calls it.
+        areas: the checks, each with the name that a DBA uses.
     """
     from exacell.output.draw import Look, grid  # rich is loaded when something is drawn.
 
@@ -159,7 +160,7 @@ def _grid(
 
 
 def check_lines(checks: Sequence[Readiness], width: int, *, color: bool) -> Iterator[str]:
-    """Yield the checks for a narrow terminal: what is not ok as a line each, with what comes next; the others in one."""
+    """Yield the checks for a narrow terminal: one line for each that is not ok, with what to type; one for all others."""
     for check in checks:
         if check.level is not Level.OK:
             text = f"{check.level:<8} {check.check}: {check.found}" + (f": {check.way}" if check.way else "")
@@ -172,7 +173,7 @@ def check_lines(checks: Sequence[Readiness], width: int, *, color: bool) -> Iter
 
 
 def doctor_lines(checks: Sequence[Check], width: int | None, *, color: bool) -> Iterator[str]:
-    """Yield a line for each check: how it went, the hosts that it is about, what was found and what to type.
+    """Yield a line for each check: its level, its hosts, what was found and what to type.
 
     Checks that differ only in the names of their hosts share a line.
     """
@@ -186,7 +187,7 @@ def doctor_lines(checks: Sequence[Check], width: int | None, *, color: bool) -> 
 
 
 def _alike(checks: Sequence[Check]) -> Iterator[tuple[str, Check]]:
-    """Yield each check with the names of the hosts that share it, folded; in the order in which they came."""
+    """Yield each check with the folded names of the hosts that share it, in the order in which the checks came."""
 
     def key(one: Check) -> tuple[str, str, str, str, bool]:
         hide = masker(one.host) if one.host else str

@@ -1,4 +1,4 @@
-"""Changes and locks for eyes: one line each, whatever the width, the statement cut where it must be. Pure."""
+"""Show changes and locks to people: one line each, with the statement cut to the width. Pure."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from exacell.output.tables import table_lines, value_text
 
 _SHOWN = ("change", "rack", "at", "who", "statement", "targets", "risk", "ended")
 _WANTED = 38
-"""Columns that a statement has, before other columns go."""
+"""The columns that a statement gets before other columns are dropped."""
 
 _LEAST = 20
-"""Columns that it has in any case."""
+"""The columns that a statement gets in any case."""
 
 _YEAR, _MINUTE = len("2026-"), len("2026-03-10 12:00")
-"""Where the parts of a time begin and end that a narrow terminal shows."""
+"""Where the part of a time begins and ends that a narrow terminal shows."""
 
 _ENDED = {"exit 0": "done", "exit 1": "failed", "exit 2": "nothing sent", "exit 4": "interrupted"}
-"""What eyes see of an exit code."""
+"""The words shown for exit codes."""
 
 
 def ended_text(ended: str) -> str:
-    """Return how a change ended for eyes: ``exit 1, undone`` as ``failed, undone``, ``exit 1, finished by 6`` as the latter."""
+    """Return how a change ended: ``exit 1, undone`` as ``failed, undone``, ``exit 1, finished by 6`` as ``finished by 6``."""
     code, comma, more = ended.partition(",")
     if more.startswith(" finished by "):
         return more.strip()
@@ -36,7 +36,7 @@ def ended_text(ended: str) -> str:
 
 
 def local_text(at: object, zone: tzinfo | None) -> str:
-    """Return a row's time to the second; ``zone`` None is this host's. What is no time stays as it is."""
+    """Return a row's time to the second; ``zone`` None is this host's. A text that is not a time is returned unchanged."""
     try:
         return f"{datetime.fromisoformat(str(at or '')).astimezone(zone):%Y-%m-%d %H:%M:%S}"
     except ValueError:
@@ -53,15 +53,15 @@ def change_lines(
     folded: bool = True,
     zone: tzinfo | None = UTC,
 ) -> Iterator[str]:
-    """Yield the lines of a table of changes, as ``journal show`` records them, no wider than ``width`` where it can be.
+    """Yield the lines of a table of changes, as ``journal show`` records them, no wider than ``width`` if possible.
 
-    Each says who made it, and that it is the undo, resume or retry of another one.
+    Each line names who made the change, and whether it is the undo, resume or retry of another one.
 
     Args:
-        folded: names of targets are folded.
+        folded: whether names of targets are folded.
         racks: whether the changes are of several racks.
         width: columns of the terminal; None cuts nothing.
-        zone: in which times are told; None is this host's.
+        zone: the time zone of the times shown; None is this host's.
     """
     rows = [
         {
@@ -96,7 +96,7 @@ def _targets(names: str, *, folded: bool) -> str:
 
 
 def _people(records: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return who made each change: the person behind sudo, and on which host where that is not the same for all."""
+    """Return who made each change: the person before sudo, and the host if not all changes come from one."""
     several = len({record.get("host") for record in records}) > 1
     keys = [
         (record.get("sudoUser") or record.get("user"), record.get("host") if several else None) for record in records
@@ -108,15 +108,15 @@ _GOES_ON = re.compile(r"(undo|resume|retry) (\d+)")
 
 
 def _of_another(record: Mapping[str, Any]) -> str:
-    """Return ``undo of 6: `` for a change that was made to take another one back, or to go on with it; for one that is
-    part of a recipe ``name: ``; else nothing."""
+    """Return the beginning of a change's text: ``undo of 6: `` if it undoes or continues another change, ``name: `` if it is
+    part of a recipe; else empty."""
     origin = str(record.get("recipe") or "")
     match = _GOES_ON.fullmatch(origin)
     return f"{match[1]} of {match[2]}: " if match else f"{origin}: " if origin else ""
 
 
 def _taken(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
-    """Return the columns that all but the statement take."""
+    """Return how many columns everything but the statement takes."""
     others = [name for name in names if name != "statement"]
     return sum(2 + max(len(name), *(len(value_text(row.get(name))) for row in rows)) for name in others)
 
@@ -126,11 +126,11 @@ def _cut(text: str, room: int) -> str:
 
 
 def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> str:
-    """Return who holds a rack's lock, since when, for which change, and what ends it.
+    """Return a sentence about a rack's lock: who holds it, since when, for which change, and what ends it.
 
     Args:
         row: as ``show lock`` records it.
-        zone: in which the time is told; None is this host's.
+        zone: the time zone of the time shown; None is this host's.
     """
     rack = f"rack {row['rack']}"
     if not row["locked"]:

@@ -1,4 +1,4 @@
-"""Charts on a terminal, by plotext. Pure but for that library, which is imported when a chart is shown."""
+"""Draw charts on a terminal, by plotext. Pure but for that library, which is imported when a chart is shown."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _TICKS = 8
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 PLAIN = str.maketrans("─│┌┐└┘├┤┬┴┼▇", "-|+++++++++#")
-"""The frame and bars in ASCII."""
+"""ASCII characters for the frame and the bars."""
 
 
 def chart_lines(chart: Chart, width: int, *, color: bool, unicode: bool) -> Iterator[str]:
-    """Yield the lines of a chart; none where the terminal is too narrow for one, or there is nothing to draw.
+    """Yield the lines of a chart; none if the terminal is too narrow, or there is nothing to draw.
 
     Args:
         width: the terminal's columns.
-        unicode: the terminal shows more signs than ASCII.
+        unicode: whether the terminal shows more than ASCII.
     """
     drawn = [series for series in chart.series if series.points][: len(_LETTERS)]
     if not drawn or width < _LEAST_COLUMNS:
@@ -65,7 +65,7 @@ def _lines(plotext: ModuleType, chart: Chart, drawn: Sequence[Series], columns: 
     if chart.log_y:
         plotext.yscale("log")
     else:
-        # A point outside of the limits would leave its series without a marker, which plotext's legend does not survive.
+        # A point outside the limits would leave its series without a marker, and plotext's legend fails without one.
         ticks = round_steps(most, least)
         plotext.ylim(min(ticks[0], least), max(ticks[-1], most))
         plotext.yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
@@ -85,7 +85,7 @@ def _short(value: float) -> str:
 
 
 def round_steps(most: float, least: float = 0.0) -> list[float]:
-    """Return five or so round numbers from 0, or at most ``least`` where that is below it, to at least ``most``."""
+    """Return about five round numbers that reach from 0, or from below ``least`` if that is negative, to at least ``most``."""
     span = max(most, 0.0) - min(least, 0.0)
     if span <= 0:
         return [0.0, 1.0]

@@ -1,4 +1,4 @@
-"""What a surface offers to the commands: talk, plans, questions and progress. Data leaves as results, never here."""
+"""Define what a surface offers to statements: messages, plans, questions and progress; data leaves only as results."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """Where a running plan stands.
+    """The progress of a running plan.
 
     Attributes:
-        stage: the stage's title, and which of how many.
+        stage: the stage's title; ``number`` and ``of`` count the stages.
         states: per target, a short phrase (``flushing, 2.1G dirty``, ``done``, ``failed: …``).
-        fraction: 0 to 1 per target where it is known.
+        fraction: per target, 0 to 1; only for targets for which it is known.
         eta: seconds until the stage may be done, None when unknown.
-        others: while a plan rolls, where the cells of the other waves are, one line; empty else.
-        waited: seconds since the stage began, where they are shown.
+        others: during a rolling change, one line about the cells of the other waves; else empty.
+        waited: seconds since the stage began; 0 if they are not shown.
     """
 
     stage: str
@@ -40,36 +40,36 @@ class Console(Protocol):
     """The person (or the script) at the other end."""
 
     def say(self, text: str) -> None:
-        """Print one line of talk on stderr."""
+        """Print a message of one line on stderr."""
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
-        """Show a plan, folded over equal targets, on stderr; in brief where somebody is asked about it at a terminal."""
+        """Show a plan, equal targets once, on stderr; ``brief`` is for a question at a terminal."""
 
     def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
-        """Ask yes or no; None when nobody can be asked, which means no. The answer d shows the details and asks again."""
+        """Ask yes or no; None if nobody can answer, which counts as no. The answer d shows the details and asks again."""
 
     def ask(self, question: str) -> str | None:
-        """Ask for a line of text; None when nobody can be asked."""
+        """Ask for a line of text; None if nobody can answer."""
 
     def edit(self, path: Path, env: Mapping[str, str]) -> bool:
-        """Open a file in the user's editor and return when it has ended; False when there is no terminal for one.
+        """Open a file in the user's editor and wait for its end; return False if there is no terminal for one.
 
         Raises:
             StatementError: the editor can't be started, or ended with an error.
         """
 
     def progress(self, progress: Progress | None) -> None:
-        """Show where a plan stands; None ends the display."""
+        """Show the progress of a plan; None ends the display."""
 
     def waiting(self, text: str | None) -> None:
-        """Show one line about what is waited for until anything else is shown, where that can be; None takes it away."""
+        """Show one line about a wait, if possible, until anything else is shown; None removes it."""
 
     def data(self, text: str) -> None:
-        """Write data that can't wait for the statement's end, as it is, on standard output."""
+        """Write data that can't wait for the statement's end to standard output, unchanged."""
 
 
 class SilentConsole:
-    """A console with nobody at it: keeps the talk, answers no question."""
+    """A console without a person: keeps the messages, and answers no question."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -85,15 +85,15 @@ class SilentConsole:
         self.plans.append(plan)
 
     def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
-        """Return None: nobody can be asked."""
+        """Return None, because nobody can answer."""
         return None
 
     def ask(self, question: str) -> str | None:
-        """Return None: nobody can be asked."""
+        """Return None, because nobody can answer."""
         return None
 
     def edit(self, path: Path, env: Mapping[str, str]) -> bool:
-        """Return False: there is no terminal."""
+        """Return False, because there is no terminal."""
         return False
 
     def progress(self, progress: Progress | None) -> None:

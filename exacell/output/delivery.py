@@ -1,5 +1,5 @@
-"""Delivers what statements answer: data to standard output, a pipe or a file, a screen at a time where it is longer; notes and
-problems to the console."""
+"""Deliver the answers of statements: data to standard output, a pipe or a file, through a pager if longer than the screen;
+notes and problems to the console."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class Delivery:
-    """Where the answers of one surface go.
+    """The destination of one surface's answers.
 
     Args:
-        console: where talk and errors go.
-        out: where data goes; standard output when None.
+        console: gets messages and errors.
+        out: gets the data; None means standard output.
         header: whether tables begin with titles.
-        pager: returns what ``set pager`` says now.
-        anew: returns whether a file behind ``>`` has to be a new one.
+        pager: returns the value of ``set pager``.
+        anew: returns whether the file after ``>`` must be a new one.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Delivery:
         self.out = out if out is not None else sys.stdout
         self.header = console.header = header
         self.pages = True
-        """Whether what is longer than the screen is shown a screen at a time."""
+        """Whether text longer than the screen goes through a pager."""
         self._pager = pager
         self.anew = anew
         self._explained = False
-        """Whether this session has said what stands for a cell's own name."""
+        """Whether this session has explained the placeholder for a cell's own name."""
 
     def deliver(
         self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "", folds: bool | None = None
@@ -63,11 +63,11 @@ class Delivery:
         """Send the result's data where it belongs, then its notes and problems to the console.
 
         Args:
-            folds: whether equal cells are shown once; None: on a terminal they are, in what a program reads they are not.
+            folds: whether equal cells are shown once; None means only on a terminal.
 
         Raises:
-            OutputError: the file can't be written, or takes no more; once all else is told.
-            OSError: standard output takes nothing more; once all else is told.
+            OutputError: the file can't be written, or not completely; raised after all other output.
+            OSError: standard output can't be written any more; raised after all other output.
         """
         unwritten: OSError | OutputError | None = None
         to_terminal = not (pipe or redirect) and self.out.isatty()
@@ -76,7 +76,7 @@ class Delivery:
         whole = result if folds and not unfolded else each_cell_apart(result)
         if unfolded or folds is False:
             result = whole
-        # The data and the talk go to one screen: what one of them says the other need not repeat.
+        # Data and messages go to the same screen, so that neither repeats the other.
         seen = format_name == "table" and not (pipe or redirect) and self.one_screen()
         if pipe:
             with self.piped(pipe) as process:
@@ -93,7 +93,7 @@ class Delivery:
             raise unwritten
 
     def _write(self, whole: Result, format_name: str, redirect: str) -> OutputError | None:
-        """Write a result into a file; return the error where it took not all of it."""
+        """Write a result into a file; return the error if it could not be written completely."""
         try:
             with opened(redirect, anew=self.anew()) as stream:
                 render(whole, format_name, stream, header=self.header)
@@ -104,7 +104,7 @@ class Delivery:
         return None
 
     def _to_out(self, result: Result, whole: Result, format_name: str, seen: bool) -> OSError | None:
-        """Show a result where data goes, and copy it into the spool; return the error where that takes nothing more."""
+        """Show a result on standard output and copy it into the spool; return the error if it can't be written any more."""
         unwritten: OSError | None = None
         width, color = terminal_width(self.out), wants_color(self.out)
         shown = result if self.out.isatty() else whole
@@ -122,13 +122,13 @@ class Delivery:
         return unwritten
 
     def _talk(self, result: Result, format_name: str, unfolded: str, seen: bool) -> None:
-        """Say what a result says beside its data: that there is none, its notes, its problems."""
+        """Show a result's messages: "(none)" if it has no data, then its notes and problems."""
         anything = result.records or result.text or result.raw or result.notes or result.problems
         if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
         if unfolded:
             self.console.say(unfolded)
-        # Who wants quiet is told why a statement failed: where no problem says so, the notes do.
+        # With --quiet the reason for a failure is still shown: if no problem names it, the notes do.
         good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
         say = self.console.say if good or result.problems else self.console.tell
         for note in result.notes:
@@ -140,13 +140,13 @@ class Delivery:
             self.console.tell(problem, "error")
 
     def one_screen(self) -> bool:
-        """Whether data and talk go to one terminal."""
+        """Return whether data and messages go to the same terminal."""
         return self.out.isatty() and self.console.on_terminal
 
     def show_at_once(self, result: Result, *, folds: bool | None) -> None:
-        """Show a part of an answer at once, without a pager, so that the rest is not held up.
+        """Show a part of an answer at once, without a pager, so that the rest is not delayed.
 
-        If standard output takes nothing more, that is reported at the end of the answer.
+        If standard output can't be written any more, that is reported at the end of the answer.
         """
         if result.problems and not (result.records or result.text or result.raw):
             return
@@ -161,7 +161,7 @@ class Delivery:
             self.pages = pages
 
     def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
-        """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
+        """Write a result to standard output; unless ``explained``, one message after it explains ``{cell}``."""
         masked = None
         if width is not None:
             masked = self.console.written(lambda out: self._paged(result, format_name, width, color), self.out)
@@ -174,15 +174,15 @@ class Delivery:
             self.console.say(f"{MASK} is each cell's own name, in what you type as well")
 
     def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
-        """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
-        where it was not shown."""
-        from exacell.output.pager import OFF, page, wants_pager  # What programs read is never paged.
+        """Show a result that is longer than the terminal in a pager, and return whether ``{cell}`` is in it; None if it was not
+        shown."""
+        from exacell.output.pager import OFF, page, wants_pager  # Output for programs never goes through a pager.
 
         setting = self._pager()
         if not self.pages or setting in OFF:
             return None
         found = lines(result, format_name, width=width, color=color, header=self.header)
-        if isinstance(result.records, ByBlocks) or result.pieces:  # A large answer is given to it as it is made.
+        if isinstance(result.records, ByBlocks) or result.pieces:  # A large answer reaches the pager while it is made.
             with self.console.lent():
                 return False if page(found, setting, self.out) else None
         shown = list(found)
@@ -198,11 +198,11 @@ class Delivery:
         Raises:
             RefusedError: this machine has no shell.
         """
-        import subprocess  # For | and ! alone.
+        import subprocess  # Only for | and !.
 
         need_shell(f"| {command}")
         with self._lent():
-            # Where no program may be started, less starts none either. Source: less(1), SECURITY.
+            # If no programs may be started, less must not start any either. Source: less(1), SECURITY.
             env = {**os.environ, "LESSSECURE": "1"} if self.anew() else None
             process = subprocess.Popen(
                 command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True, env=env
@@ -217,7 +217,7 @@ class Delivery:
                 process.wait()
 
     def local(self, command: str) -> ExitCode:
-        """Run a command of the local shell on the terminal, and return what its status means.
+        """Run a command of the local shell on the terminal; return DONE, FAILED or INTERRUPTED.
 
         Raises:
             RefusedError: this machine has no shell.
@@ -236,7 +236,7 @@ class Delivery:
 
     @contextmanager
     def _lent(self) -> Iterator[None]:
-        """Let another program write where data goes."""
+        """Let another program write to standard output."""
         self.out.flush()
         with self.console.lent():
             yield
@@ -244,14 +244,14 @@ class Delivery:
 
 @contextmanager
 def opened(name: str, *, anew: bool = False) -> Iterator[TextIO]:
-    """Open the file that ``>`` names, to be written.
+    """Open the file after ``>`` for writing.
 
     Args:
-        anew: it has to be a new one.
+        anew: whether it must be a new file.
 
     Raises:
         StatementError: it can't be opened.
-        OutputError: it takes no more.
+        OutputError: it could not be written completely.
     """
     try:
         stream = at_home(name).open("x" if anew and not is_device(name) else "w", encoding="utf-8")
@@ -268,10 +268,10 @@ def opened(name: str, *, anew: bool = False) -> Iterator[TextIO]:
 
 
 def check_writable(name: str) -> None:
-    """Refuse a file behind ``>`` that can't be written before anything is done for it.
+    """Raise StatementError if the file after ``>`` can't be written; called before anything is done.
 
     Raises:
-        StatementError: a folder, a file of others, or no folder to put it in.
+        StatementError: it is a folder, it may not be written, or its folder is missing.
     """
     path = at_home(name)
     try:

@@ -1,4 +1,4 @@
-"""Only what differs: the attributes in which cells do not agree, side by side. Pure.
+"""Show only what differs: the attributes in which cells do not agree, side by side. Pure.
 
 Values are compared without the cell's own name and without the order of lists. Attributes that are each cell's own or
 change by themselves are left out and named.
@@ -23,13 +23,13 @@ ABSENT = "(none)"
 
 @dataclass(frozen=True, kw_only=True)
 class Differing:
-    """One attribute of one record that cells do not agree on.
+    """One attribute of one record that differs between cells.
 
     Attributes:
-        name: of the record, with the cell's own name as ``{cell}``.
-        values: by cell, what it printed; None where it has no such record or attribute.
-        usual: the value that most cells have, None when no value is the most frequent.
-        odd: the cells that do not have the usual value; all of them when there is none.
+        name: the record's name, with the cell's own name as ``{cell}``.
+        values: cell → the value it printed; None if it has no such record or attribute.
+        usual: the value that most cells have; None if no value is the most frequent.
+        odd: the cells without the usual value; all cells if there is none.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Differing:
 
 
 def differences(records: Sequence[Record], *, volatile: Iterable[str] = VOLATILE) -> tuple[list[Differing], list[str]]:
-    """Return what differs between cells, and the names of the attributes that were left out."""
+    """Return the differences between cells, and the names of the attributes that were left out."""
     ignored = frozenset(volatile)
     cells = sorted({str(r["cell"]) for r in records if r.get("cell") is not None}, key=natural_key)
     tables: dict[str, dict[str, Record]] = {cell: {} for cell in cells}
@@ -73,7 +73,7 @@ def differences(records: Sequence[Record], *, volatile: Iterable[str] = VOLATILE
 
 
 def record_key(record: Record, cell: str) -> str:
-    """Return by what a record of ``cell`` is found again, on other cells and at other times: its names, the cell's masked."""
+    """Return the key that finds a record of ``cell`` on other cells and at other times: its names, the cell's name masked."""
     parts = [str(mask_value(record[name], cell)) for name in KEYS if record.get(name)]
     return " ".join(dict.fromkeys(parts))
 
@@ -102,10 +102,10 @@ def _differing(key: str, attribute: str, values: Mapping[str, Any]) -> Differing
 
 
 def difference_of(result: Result) -> Result:
-    """Return a result with only what differs between the cells of ``result``.
+    """Return a result with only the differences between the cells of ``result``.
 
-    Its records are one a cell that has another value than most: ``cell name attribute value usual``, each in that cell's own
-    names; an empty ``attribute`` means that the whole record is missing there, or missing on most cells.
+    It has one record for each cell whose value is not the usual one: ``cell name attribute value usual``, each with that cell's
+    own names; an empty ``attribute`` means that the whole record is missing there, or missing on most cells.
     """
     cells = {str(r["cell"]) for r in result.records if r.get("cell") is not None}
     found, left_out = differences(result.records)
@@ -146,8 +146,8 @@ def _own(value: Any, cell: str) -> Any:
 def difference_lines(
     found: Sequence[Differing], *, width: int | None = None, color: bool = False, header: bool = True
 ) -> Iterator[str]:
-    """Yield a table with one line an attribute and one column for each group of cells that agree in all of them, the
-    largest first; values that are not the usual one are highlighted."""
+    """Yield a table with one line per attribute and one column for each group of cells that agree in all of them, the
+    largest first; unusual values are highlighted."""
     if not found:
         return
     groups = _groups(found)
@@ -175,7 +175,7 @@ def difference_lines(
 
 
 def _groups(found: Sequence[Differing]) -> list[tuple[str, ...]]:
-    """Return the cells in groups that have equal values everywhere, the largest group first."""
+    """Return the cells in groups with equal values in all attributes, the largest group first."""
     cells = dict.fromkeys(cell for item in found for cell in item.values)
     alike: dict[tuple[object, ...], list[str]] = {}
     for cell in cells:

@@ -1,7 +1,7 @@
-"""Small pictures for people, drawn by rich: grids and tables whose texts wrap in their columns, trees, bars.
+"""Draw small pictures for people, by rich: grids and tables whose texts wrap in their columns, trees, bars.
 
-Lists that may be long, and what programs read, go through the column writer (exacell.output.tables). rich is loaded here and
-nowhere else; import this module where something is drawn, so that a start without a drawing stays as quick as it was.
+Lists that may be long, and output for programs, use the column writer (exacell.output.tables). Only this module loads rich;
+import it only where something is drawn, because the import takes time.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from exacell.output.theme import ASCII, MEANINGS, for_rich
 
 _THEME = Theme({f"exacell.{name}": for_rich(style) for name, style in MEANINGS.items()})
 RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-"""Nothing but a rule below the titles, as the column writer has it."""
+"""A table box with only a rule below the titles, as the column writer draws it."""
 
 _PLAIN_WIDTH = 100
 """Columns to draw for when there is no terminal."""
 
 _END = re.compile(r" +((?:\x1b\[[\d;]*m)*)$")
-"""Blanks at a line's end, within its colours."""
+"""Blanks at a line's end, before its colour codes."""
 
 Cell = str | tuple[str, str]
 """A text, or a text with its meaning (a key of theme.MEANINGS)."""
 
 
 class Look(NamedTuple):
-    """Where something is drawn.
+    """The properties of the output.
 
     Attributes:
         width: columns of the terminal, None without one.
-        color: colours are welcome.
-        unicode: it knows more signs than ASCII.
+        color: whether colours are wanted.
+        unicode: whether it shows more than ASCII.
     """
 
     width: int | None = None
@@ -50,14 +50,14 @@ class Look(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A line of a tree with those below it."""
+    """A line of a tree, and the branches below it."""
 
     label: Cell
     below: Sequence[Branch] = ()
 
 
 class _Sheet(io.StringIO):
-    """What rich writes to; it asks for the encoding to choose its signs."""
+    """The stream that rich writes to; rich chooses its characters by the encoding."""
 
     def __init__(self, encoding: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class _Sheet(io.StringIO):
 
 
 def lines_of(drawing: RenderableType, look: Look) -> list[str]:
-    """Return the lines of anything that rich can draw, without blanks at their ends, none wider than the look."""
+    """Return the lines of anything that rich can draw, no wider than the look, without blanks at their ends."""
     sheet = _Sheet("utf-8" if look.unicode else "ascii")
     console = Console(
         file=sheet, width=look.width or _PLAIN_WIDTH, theme=_THEME, force_terminal=look.color, no_color=not look.color,
@@ -81,10 +81,10 @@ def lines_of(drawing: RenderableType, look: Look) -> list[str]:
 
 
 def text_of(cell: Cell, look: Look, *, within: str = "") -> Text:
-    """Return a text as rich takes it: its control characters spelt, its signs those that the look knows.
+    """Return a text for rich: control characters are spelt out, and characters that the look doesn't know are replaced.
 
     Args:
-        within: the meaning of a text that has none of its own.
+        within: the meaning of a text that has no meaning itself.
     """
     text, meaning = (cell, within) if isinstance(cell, str) else cell
     shown = printable(text)
@@ -92,7 +92,7 @@ def text_of(cell: Cell, look: Look, *, within: str = "") -> Text:
 
 
 def grid(rows: Sequence[Sequence[Cell]], look: Look, *, indent: int = 0, gap: int = 2) -> list[str]:
-    """Return rows without titles, as a list of words with what they mean is: the last column wraps within itself.
+    """Return rows without titles, such as words with their explanations; the last column wraps within itself.
 
     Args:
         indent: blanks before each line.
@@ -116,8 +116,8 @@ def table(
     """Return a small table; texts that do not fit wrap within their columns.
 
     Args:
-        right: places of the columns whose texts stand right, as numbers do.
-        header: whether the titles stand above, with a rule below them.
+        right: places of the columns that are aligned right, as numbers are.
+        header: whether titles are shown, with a rule below them.
     """
     drawing = Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=header)
     for place, title in enumerate(titles):
@@ -129,7 +129,7 @@ def table(
 
 
 def tree(root: Branch, look: Look) -> list[str]:
-    """Return a tree: a line for each branch, below and right of the one that it belongs to."""
+    """Return a tree: one line for each branch, below its parent and indented."""
 
     def grown(branch: Branch, parent: Tree | None) -> Tree:
         label = text_of(branch.label, look)

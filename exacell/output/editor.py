@@ -1,4 +1,4 @@
-"""The user's editor on a file, on the terminal that exacell has."""
+"""Open the user's editor on a file, on exacell's terminal."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _USUAL = "vi"
 
 
 def open_editor(path: Path, env: Mapping[str, str]) -> None:
-    """Return when $VISUAL or $EDITOR (else vi), opened on a file, has ended.
+    """Run $VISUAL or $EDITOR (else vi) on a file, and wait for its end.
 
     Raises:
         StatementError: the editor can't be started, or ended with an error.
     """
     said = (env.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
-    editor = next(filter(None, said), _USUAL)  # Without a word in it the file itself would be the program.
+    editor = next(filter(None, said), _USUAL)  # With an empty value the file itself would be run.
     try:
         status = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
     except (OSError, ValueError) as error:

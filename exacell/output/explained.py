@@ -1,4 +1,4 @@
-"""Sentences first, the figures behind them second, charts last where a person reads them; records for programs."""
+"""Show results as sentences, then figures, then charts on a terminal; programs get records."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FIGURES = (
     Column("high", "number"),
     Column("means", "prose"),
 )
-"""What a figure over the rack is shown with."""
+"""The columns of a figure over the rack."""
 
 _WIDE = 1 << 20
-"""As good as no limit of columns."""
+"""A width that no line reaches."""
 
 
 def explained(
@@ -38,14 +38,14 @@ def explained(
     notes: Sequence[str] = (),
     failed: bool = False,
 ) -> Result:
-    """Return a result that reads as text with a table below it, and for programs as records.
+    """Return a result that is text with a table below it, and records for programs.
 
     Args:
-        records: for programs, where they get others than the figures.
-        below: rows of numbers in a table of their own; for programs, too.
-        charts: drawn below the table where lines go to a terminal; nowhere else.
-        sentences: each becomes a paragraph, and for programs a record ``{"cell": null, "says": …}`` in front of the figures.
-        failed: there is no verdict, because a cell has no figure.
+        records: for programs, instead of ``figures``; empty for the same.
+        below: rows of numbers in a table of their own; programs get them too.
+        charts: drawn below the tables, on a terminal only.
+        sentences: each is a paragraph, and for programs a record ``{"cell": null, "says": …}`` before the figures.
+        failed: whether there is no verdict, because a cell has no figure.
     """
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Metric values in Prometheus' text format 0.0.4. Pure.
+"""Write metric values in Prometheus' text format 0.0.4. Pure.
 
-A family's lines stand together, below one line of HELP and one of TYPE; backslash and line feed are escaped in help texts, the
-double quote besides in values of labels; names of counters end in ``_total``. Source: Prometheus documentation, Exposition
+A family's lines follow each other, below one line of HELP and one of TYPE; backslash and line feed are escaped in help texts,
+in values of labels the double quote too; names of counters end in ``_total``. Source: Prometheus documentation, Exposition
 formats, Text-based format; Metric and label naming.
 """
 
@@ -28,10 +28,10 @@ def exposition(
     """Yield the lines of the current values of several cells; rows without a number are left out.
 
     Args:
-        rows: by cell what begins to read its METRICCURRENT; in the order of names, as cells print it, no more than a row of each
-            cell is held at a time.
-        means: what a metric is, a clause; empty where that is not known.
-        counts: whether a metric is a counter.
+        rows: cell → a function that reads its METRICCURRENT from the start; if the rows are in the order of names, as cells print
+            them, only one row of each cell is in memory at a time.
+        means: returns what a metric is, a clause; empty if that is not known.
+        counts: returns whether a metric is a counter.
     """
     lanes = (map(partial(_of_cell, cell), _by_name(read)) for cell, read in rows.items())
     for name, found in groupby(merge(*lanes, key=_name), key=_name):
@@ -66,7 +66,7 @@ def _of_cell(cell: str, row: Record) -> Record:
 
 
 def _by_name(read: Callable[[], Iterable[Record]]) -> Iterable[Record]:
-    """Return rows in the order of their names; read twice, and held only where they come in another one."""
+    """Return rows in the order of their names; they are read twice, and kept in memory only if they come in another order."""
     if all(first <= second for first, second in pairwise(map(_name, read()))):
         return read()
     return sorted(read(), key=_name)

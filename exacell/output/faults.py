@@ -1,5 +1,5 @@
-"""Errors for eyes, without passwords: one complete line, and for a bad statement the place that is wrong, underlined;
-and how the program ends when a fault is its own."""
+"""Show errors without passwords: one complete line, and for a bad statement its wrong part underlined; and end the program
+with the right exit code."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from exacell.output.style import paint, painted_lines, printable, terminal_width
 _MARGIN = 4
 _ELLIPSIS = "..."
 _LINES, _COLUMNS = 3, 80
-"""What a refusal may take of a small terminal, so that what was typed before it stays in sight."""
+"""The lines and columns that an error may take, so that a small terminal still shows what was typed before it."""
 MORE = "`why` shows more"
 _APART = re.compile(r"""; (?=(?:[^`'"]|`[^`]*`|'[^']*'|"[^"]*")*$)""")
 
 
 def sentence(error: ExacellError) -> str:
-    """Return message and hint as one line; several blanks of a hint may stand within what is to be typed."""
+    """Return message and hint as one line; several blanks within a hint stay, because they may be part of what to type."""
     message = masked(" ".join(error.message.split()))
     hint = masked(" ".join(line.strip() for line in error.hint.splitlines() if line.strip()))
     if not hint:
@@ -46,8 +46,8 @@ def sentence(error: ExacellError) -> str:
 
 
 def brief_sentence(error: ExacellError) -> str:
-    """Return :func:`sentence` in at most three lines of 80 columns where that can be: the first way out stays, and `why` has
-    the others, as well as the reasons that the message does not name."""
+    """Return :func:`sentence` in at most three lines of 80 columns if possible: the first way out stays; `why` shows the
+    others, and the reasons that the message does not name."""
     ways = ways_out(error)
     whole = sentence(error)
     if not error.reasons and (len(ways) < 2 or _lines_of(whole) <= _LINES):
@@ -60,25 +60,25 @@ def brief_sentence(error: ExacellError) -> str:
 
 
 def ways_out(error: ExacellError) -> list[str]:
-    """Return the ways out of an error, one by one; what stands in backquotes or quotes is never parted."""
+    """Return the ways out in an error's hint, one by one; text within backquotes or quotes is never split."""
     return [way for way in _APART.split(" ".join(error.hint.split())) if way]
 
 
 def _lines_of(text: str) -> int:
-    from textwrap import wrap  # Where something failed.
+    from textwrap import wrap  # Imported only after an error.
 
     return len(wrap(f"exacell: {text}", _COLUMNS))
 
 
 def meaning_of(error: ExacellError) -> str:
-    """Return what an error means for eyes: ``warning`` where nothing was sent and nothing is lost, so that another statement
-    is all that it takes; ``error`` for what failed."""
+    """Return how an error is shown: ``warning`` if nothing was sent and nothing is lost, so that another statement is enough;
+    ``error`` if something failed."""
     asked_wrong = (StatementError, UnitError, CellSetError, ConfigError, RefusedError, RecipeError)
     return "warning" if isinstance(error, asked_wrong) and error.exit_code is ExitCode.NOT_EXECUTED else "error"
 
 
 def head_of(error: ExacellError) -> str:
-    """Return what :func:`sentence` begins with: what is wrong, without the way out behind it."""
+    """Return the first part of :func:`sentence`: what is wrong, without the way out after it."""
     message = masked(" ".join(error.message.split()))
     return message.rstrip(".") if error.hint else message
 
@@ -86,13 +86,13 @@ def head_of(error: ExacellError) -> str:
 def error_lines(
     error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None, brief: bool = False
 ) -> Iterator[str]:
-    """Yield the line that says what is wrong, then for a bad statement the statement with the faulty part underlined.
+    """Yield one line about what is wrong, then, for a bad statement, the statement with the wrong part underlined.
 
     Args:
-        text: the line that was given; empty leaves the underline out.
-        prefix: who speaks.
-        width: columns; a longer statement is shown around its faulty part.
-        brief: say it in three lines where that can be.
+        text: the line that was typed; empty for no underline.
+        prefix: the text before the message.
+        width: columns; a longer statement is cut around its wrong part.
+        brief: whether the message is shortened to three lines if possible.
     """
     yield printable(prefix + without(text, (brief_sentence if brief else sentence)(error)))
     if isinstance(error, StatementError) and error.start is not None and text.strip() and not holds_secret(text):
@@ -103,11 +103,11 @@ def error_lines(
 
 
 def underlined(text: str, start: int, end: int, *, width: int | None = None, margin: int = _MARGIN) -> tuple[str, str]:
-    """Return the physical line of ``text`` that holds ``start``, and the line with ``^`` below the faulty part.
+    """Return the physical line of ``text`` that holds ``start``, and a line with ``^`` below the wrong part.
 
     Args:
-        start, end: offsets into ``text``; one mark is shown where they are equal.
-        margin: blanks in front of both.
+        start, end: offsets into ``text``; if they are equal, one mark is shown.
+        margin: blanks before both lines.
     """
     start = min(max(start, 0), len(text))
     end = min(max(end, start), len(text))
@@ -130,7 +130,7 @@ def underlined(text: str, start: int, end: int, *, width: int | None = None, mar
 
 
 def squiggle(start: int, end: int, *, indent: int) -> str:
-    """Return marks that stand below a line which is already on the screen, ``indent`` columns in."""
+    """Return marks to show below a line that is already on the screen, indented by ``indent`` columns."""
     return " " * (indent + start) + "^" * max(end - start, 1)
 
 
@@ -139,13 +139,13 @@ _BUG = 70
 
 
 def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
-    """Tell what ended the program, one line for everything that a user can cause, and return its exit code.
+    """Show what ended the program, in one line for everything that a user can cause, and return the exit code.
 
     Args:
-        code: what its work ended with, where that had ended.
+        code: the exit code of the work, if that had ended.
     """
     if isinstance(error, BrokenPipeError):
-        # The reader went away: head has seen enough. Nothing more may be written at exit either; how the work ended stands.
+        # The reader has gone, as head does. Nothing more may be written, not even at exit; the exit code of the work stays.
         let_go(sys.stdout)
         return code
     if isinstance(error, ExacellError):
@@ -159,7 +159,7 @@ def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
         _say(f"exacell: {short.message}")
         return short.exit_code
     if isinstance(error, OSError) and lost(error):
-        let_go(sys.stdout)  # What was buffered for it is given up.
+        let_go(sys.stdout)  # Buffered output is discarded.
         _say(f"exacell: {told(error)}")
         return ExitCode.FAILED
     return bug(error)
@@ -169,8 +169,8 @@ def say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
     """Print an error on standard error.
 
     Args:
-        text: the statement that it was found in, whose wrong words are marked below.
-        place: where that stands, as a line begins with it.
+        text: the statement with the error; its wrong part is marked below it.
+        place: the text before the message that names where the statement is.
     """
     width, color = terminal_width(sys.stderr), wants_color(sys.stderr)
     said, *below = error_lines(error, text=text, prefix=f"exacell: {place}", width=width)
@@ -192,13 +192,13 @@ def _say(line: str) -> None:
 
 
 def bug_in_thread(said: threading.ExceptHookArgs) -> None:
-    """Say it of a mistake that ended a thread, or what a thread did for one connection; everything else goes on."""
+    """Report an unexpected error in a thread, such as one that serves a connection; all other threads continue."""
     if said.exc_value is not None and said.exc_type is not SystemExit:
         bug(said.exc_value)
 
 
 def bug(error: BaseException) -> int:
-    """Say in one line that exacell itself is wrong, and keep the traceback in a file."""
+    """Report in one line a mistake in exacell itself, keep the traceback in a file, and return the exit status."""
     name = time.strftime("crash-%Y%m%d-%H%M%S.txt")
     trace = masked("".join(traceback.format_exception(error)))
     try:

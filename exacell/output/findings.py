@@ -1,4 +1,4 @@
-"""A finding as a statement's result."""
+"""Turn a finding into a statement's result."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 
 _CHARTS = 2
-"""Charts on a terminal; a report has all."""
+"""How many charts a terminal shows; a report shows all."""
 
 
 def columns_of(table: Table) -> list[Column]:
-    """Return a table's columns: those with nothing but numbers stand right, one of sentences is broken within."""
+    """Return a table's columns: columns of numbers are aligned right, those of sentences wrap."""
     kinds = {}
     for name in table.columns:
         values = [row[name] for row in table.rows if row.get(name) is not None]
@@ -23,7 +23,7 @@ def columns_of(table: Table) -> list[Column]:
 def shown(finding: Finding) -> Result:
     """Return a finding as a result.
 
-    Where lines go to a terminal, its first charts stand below the table; nowhere else.
+    On a terminal, its first charts are shown below the table.
     """
     table = finding.figures or Table(title="", columns=(), rows=())
     return explained(

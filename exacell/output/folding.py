@@ -1,8 +1,8 @@
-"""Show equal cells once: answers that differ only in the cell's own name are one answer; and when they are
-shown apart.
+"""Show equal cells once: answers that differ only in the cell's own name count as one; also decide when cells are shown
+apart.
 
 A cell's name inside a value (``DATA_CD_00_exa1cel01``) is masked as ``{cell}`` before values are compared, and stays
-masked where several cells are shown together. Pure.
+masked if several cells are shown together. Pure.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from exacell.output.result import Result
 Record = Mapping[str, Any]
 
 MASK = OWN_NAME
-"""What stands for the cell's own name in a folded answer."""
+"""The placeholder for the cell's own name in a folded answer."""
 
 
 class FoldedRecord(NamedTuple):
     """One record for all the cells that have it. A tuple, because an answer has thousands of them.
 
     Attributes:
-        cells: in natural order; empty for a rack's own record.
-        record: without ``cell``; values masked when there is more than one cell.
-        odd: not every cell of the answer has it.
+        cells: in natural order; empty for a record about the whole rack.
+        record: without ``cell``; values masked if there is more than one cell.
+        odd: whether some cell of the answer does not have it.
     """
 
     cells: tuple[str, ...]
@@ -58,7 +58,7 @@ def masker(cell: str) -> Callable[[str], str]:
     """
     label = label_of(cell)
     dot, domain = cell[len(label) :][:1], cell[len(label) + 1 :]
-    # It begins with the name, so that the search skips to where that stands.
+    # The pattern begins with the name, so that the search skips to its first place in the text.
     name, rest = re.escape(label), f"(?:{re.escape(dot + domain)})?" if dot else ""
     pattern = re.compile(f"{name}(?<![A-Za-z0-9]{name}){rest}(?![A-Za-z0-9])")
     upper = label.upper()
@@ -84,7 +84,7 @@ def alike(said: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
 
 
 def folded(names: Iterable[str]) -> str:
-    """Return names as one set, listed where its notation does not know a sign of them."""
+    """Return names as one set in cell set notation, or as a list if a name has a character that the notation can't hold."""
     known = sorted(set(names), key=natural_key)
     try:
         return CellSet.parse(fold(known)).fold() if known else ""
@@ -93,7 +93,7 @@ def folded(names: Iterable[str]) -> str:
 
 
 def mask_value(value: Any, cell: str) -> Any:
-    """Return ``value`` with the cell's name masked, inside sequences too; hashable whenever its parts are."""
+    """Return ``value`` with the cell's name masked, also inside sequences; hashable if its parts are."""
     if isinstance(value, str):
         return masker(cell)(value) if value else value
     if isinstance(value, (list, tuple)):
@@ -102,13 +102,13 @@ def mask_value(value: Any, cell: str) -> Any:
 
 
 def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> list[FoldedRecord]:
-    """Return ``records`` with those of equal cells shown once, in the order in which a reader expects them.
+    """Return ``records`` with equal records of several cells shown once, in a natural reading order.
 
     Args:
         ignore: attributes that are left out of the comparison and of the answer.
 
-    A record that only some cells have follows the one that it follows on its own cell, so that the odd disk stands
-    beside its siblings. Records without a cell stay as they are.
+    A record that only some cells have comes after its predecessor on these cells, so that an odd disk is shown beside
+    its siblings. Records without a cell come last, unchanged.
     """
     ignored = frozenset(("cell", *ignore))
     by_cell = grouped((str(record["cell"]), record) for record in records if record.get("cell") is not None)
@@ -130,17 +130,17 @@ def _without(record: Record, names: frozenset[str]) -> dict[str, Any]:
 
 
 _BETWEEN, _END = "\0", "\n"
-"""Stand between the values of a row that are compared as one text, and behind it; no value has them, or it is compared
-otherwise."""
+"""Separate the values of a row that is compared as one text, and end the row; rows whose values contain them are compared in
+another way."""
 
 
 def _content(record: Record, cell: str) -> Hashable:
-    """Return by what a record of one cell is compared with another's."""
+    """Return the key by which a record of one cell is compared with another's."""
     try:
         # One text of all values is compared, hashed and searched at once: thousands of records come here.
         text = _BETWEEN.join(record.values())
     except TypeError:
-        # repr tells True from 1 and takes what has no hash.
+        # repr distinguishes True from 1 and works for values without a hash.
         return repr(_masked(record, cell))
     if text.count(_BETWEEN) >= len(record) > 0:
         return tuple(_masked(record, cell).items())
@@ -156,8 +156,8 @@ class Body(NamedTuple):
 
     Attributes:
         cells: by row, the cells that have it, in natural order.
-        odd: by row, whether not every cell has it.
-        columns: values by attribute, then by row; the cell's name masked in rows of several cells.
+        odd: by row, whether some cell does not have it.
+        columns: attribute → values by row; the cell's name is masked in rows of several cells.
     """
 
     cells: Sequence[tuple[str, ...]]
@@ -166,11 +166,11 @@ class Body(NamedTuple):
 
 
 def body_of(rows: Rows, *, folded: bool) -> Body | None:
-    """Return the rows of a table of ``rows``, equal cells shown once if ``folded`` as :func:`fold_records` does; None where
-    values are such that they have to be compared one by one.
+    """Return the rows of a table of ``rows``, equal cells once if ``folded`` as in :func:`fold_records`; None if values must be
+    compared one by one.
 
-    Nothing is done record by record that can be done for a whole answer: a row is one text of its values, a cell's name is
-    masked in all of an answer at once, and an answer that another cell gave too is looked at once.
+    For speed, work is done per answer, not per record: a row is one text of its values, a cell's name is masked in all of an
+    answer at once, and equal answers of several cells are processed once.
     """
     if not folded:
         cells = [(cell,) for cell, columns in rows.parts for _ in columns[0]]
@@ -202,7 +202,7 @@ Row = TypeVar("Row")
 
 
 class _Group(NamedTuple, Generic[Row]):
-    """Cells with one answer: what its rows are compared by, and the rows as the first of them printed them."""
+    """Cells with the same answer: the keys by which its rows are compared, and the rows as the first cell printed them."""
 
     cells: list[str]
     keys: list[Any]
@@ -210,8 +210,8 @@ class _Group(NamedTuple, Generic[Row]):
 
 
 def _numbered(rows: list[Key]) -> list[Key | tuple[Key, int]]:
-    """Return rows as keys that are all different: a cell may list the same record twice, and its second copy only equals
-    another cell's second copy."""
+    """Return rows as keys that are all different: a cell may list the same record twice, and its second copy equals only
+    the second copy of another cell."""
     if len(set(rows)) == len(rows):
         return list(rows)
     seen: dict[Key, int] = {}
@@ -223,12 +223,12 @@ def _numbered(rows: list[Key]) -> list[Key | tuple[Key, int]]:
 
 
 def _merged(groups: Sequence[_Group[Row]]) -> list[tuple[Any, Row, tuple[str, ...]]]:
-    """Return each different row once: its key, the row as it was printed first, and the cells that have it.
+    """Return each different row once: its key, the row as it was first printed, and the cells that have it.
 
-    A row that only some cells have follows the one that it follows there, before the next one that the cell has too.
+    A row that only some cells have comes after its predecessor on these cells, before the next row that they share.
     """
     if len(set[object]().union(*(group.keys for group in groups))) == sum(len(group.keys) for group in groups):
-        # Hardly two cells ever have the same metrics: all rows, cell by cell.
+        # Two cells hardly ever have the same metrics: all rows, cell by cell.
         alone = ((tuple(group.cells), group) for group in groups)
         return [(key, row, who) for who, group in alone for key, row in zip(group.keys, group.rows, strict=True)]
     have: dict[Any, tuple[int, ...]] = {}
@@ -238,7 +238,7 @@ def _merged(groups: Sequence[_Group[Row]]) -> list[tuple[Any, Row, tuple[str, ..
     for number, (_, keys, rows) in enumerate(groups):
         own = set(keys)
         if have.keys().isdisjoint(own):
-            # Nothing that an earlier cell has: all of it comes behind.
+            # No row is shared with an earlier cell: all of them come at the end.
             have.update(dict.fromkeys(keys, (number,)))
             printed.update(zip(keys, rows, strict=True))
             following[last] = keys[0]
@@ -272,7 +272,7 @@ def _merged(groups: Sequence[_Group[Row]]) -> list[tuple[Any, Row, tuple[str, ..
 
 
 def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
-    """Return (cell, text) pairs with equal texts shown once: what most cells printed first, the odd ones after it.
+    """Return (cell, text) pairs with equal texts shown once, the text of most cells first.
 
     Blank lines around a text and blanks at line ends do not count.
     """
@@ -292,15 +292,15 @@ def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
 
 
 _FEW = 3
-"""Problems up to which each has a line of its own."""
+"""Up to so many problems each get their own line."""
 
 _ADDRESS = pattern(r"\d+\.\d+\.\d+\.\d+(?: port \d+)?")
 
 
 def fold_problems(problems: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, ...], str]]:
-    """Return (cell, problem) pairs with the same problem told once: cells in natural order, and what is wrong with them.
+    """Return (cell, problem) pairs as (cells in natural order, problem), with equal problems once.
 
-    A cell's name and its address do not tell problems apart; where several cells share one they are masked.
+    Problems that differ only in a cell's name or address are equal; for several cells these are masked in the text.
     """
     groups = grouped((_ADDRESS.sub("{address}", masker(cell)(text)), (cell, text)) for cell, text in problems)
     return [
@@ -313,7 +313,7 @@ def fold_problems(problems: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, 
 
 
 def brief_problems(lines: Sequence[str]) -> list[str]:
-    """Return ``cell: problem`` lines with the cells of the same problem in one, where there are more than three lines.
+    """Return ``cell: problem`` lines; if there are more than three, cells with the same problem share a line.
 
     A line that does not begin with one word and a colon stays as it is.
     """
@@ -328,19 +328,19 @@ def brief_problems(lines: Sequence[str]) -> list[str]:
         else:
             told.append(line)
     if len({cell for cell, _ in pairs}) < len(pairs):
-        return list(lines)  # What stands first is no cell's name.
+        return list(lines)  # The first word of a line is not a cell's name.
     return [*(f"{fold(cells)}: {text}" for cells, text in fold_problems(pairs)), *told]
 
 
 MOST_FOLDED = 100_000
-"""Rows of an answer above which nothing is folded: nobody reads so many, and comparing them takes memory and time."""
+"""Answers with more rows are not folded: nobody reads so many, and comparing them takes memory and time."""
 
 
 def wants_folding(flags: Mapping[str, object], setting: str) -> bool | None:
-    """Return whether equal cells are to be shown once; None leaves it to where the answer goes.
+    """Return whether equal cells are shown once; None means that it depends on where the answer goes.
 
     Args:
-        flags: of the statement; ``--fold`` and ``--no-fold`` win over the setting.
+        flags: the statement's flags; ``--fold`` and ``--no-fold`` win over the setting.
         setting: one of :data:`exacell.core.formats.FOLDING`.
 
     Raises:
@@ -361,7 +361,7 @@ def each_cell_apart(result: Result) -> Result:
 
 
 def too_many_to_fold(result: Result) -> str:
-    """Return why nothing of a result is folded; empty where nothing speaks against it."""
+    """Return why a result is not folded; empty if it can be."""
     if not result.fold or len(result.records) <= MOST_FOLDED:
         return ""
     return f"{len(result.records):,} rows: above {MOST_FOLDED:,} cells are not folded, each has its own rows"

@@ -1,7 +1,7 @@
-"""The forms that programs read: json, jsonl, csv, tsv, yaml, md. Pure: records in, lines out.
+"""Write records in the formats for programs: json, jsonl, csv, tsv, yaml, md. Pure: records in, lines out.
 
-Sizes are integer bytes, absent values are null (or empty), and ``cell`` comes first. What is not a number in JSON
-(NaN, infinity) becomes null. Line ends are LF everywhere.
+Sizes are integer bytes, absent values are null (or empty), and ``cell`` comes first. NaN and infinity become null in JSON.
+Line ends are LF everywhere.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _UNSEEN = pattern(r"[^\x20-\x7e]")
 
 
 def _escaped(text: str, *, yaml: bool = False) -> str:
-    """Return JSON with escapes for control and format characters in its texts: what they say stays the same to the last sign.
+    """Return JSON with its control and format characters escaped, so that its texts keep every character.
 
     Args:
-        yaml: it is read as YAML, which has an escape of its own for signs beyond 16 bits. Source: YAML 1.2.2, 5.7.
+        yaml: whether it is read as YAML, which has its own escape for characters beyond 16 bits. Source: YAML 1.2.2, 5.7.
     """
     if text.isprintable():
         return text
@@ -71,14 +71,14 @@ def _escaped(text: str, *, yaml: bool = False) -> str:
 
 
 def json_field(key: str, value: Any) -> str:
-    """Return an attribute as it stands in a record of JSON."""
+    """Return an attribute with its value as a JSON record contains it."""
     return _escaped(
         f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(json_value(value), ensure_ascii=False, allow_nan=False)}"
     )
 
 
 def as_json(records: Sequence[Record]) -> Iterator[str]:
-    """Yield the lines of one JSON array, one record a line."""
+    """Yield the lines of one JSON array, one record per line."""
     if not records:
         yield "[]"
         return
@@ -88,13 +88,13 @@ def as_json(records: Sequence[Record]) -> Iterator[str]:
 
 
 def as_jsonl(records: Sequence[Record]) -> Iterator[str]:
-    """Yield one JSON object a line."""
+    """Yield one JSON object per line."""
     for record in records:
         yield json_record(record)
 
 
 def flat(value: Any) -> str:
-    """Return ``value`` as one field of text: None is empty, sequences are joined with commas, floats are shortest."""
+    """Return ``value`` as one field of text: None is empty, sequences are joined with commas, floats in shortest form."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -111,7 +111,7 @@ def flat(value: Any) -> str:
 
 
 def csv_field(text: str) -> str:
-    """Return a field of CSV, quoted where it has to be."""
+    """Return a field of CSV, quoted if necessary."""
     if "," in text or '"' in text or "\n" in text or "\r" in text:
         return '"' + text.replace('"', '""') + '"'
     return text
@@ -131,7 +131,7 @@ def md_field(text: str) -> str:
 
 
 def as_yaml(records: Sequence[Record]) -> Iterator[str]:
-    """Yield a YAML sequence of mappings; every text is double-quoted, as JSON writes it, which YAML 1.2 reads alike."""
+    """Yield a YAML sequence of mappings; every text is double-quoted as in JSON, which YAML 1.2 reads in the same way."""
     if not records:
         yield "[]"
         return
@@ -145,7 +145,7 @@ def as_yaml(records: Sequence[Record]) -> Iterator[str]:
 
 
 def yaml_field(key: str, value: Any) -> str:
-    """Return an attribute as it stands in a mapping of YAML."""
+    """Return an attribute with its value as a YAML mapping contains it."""
     return f"{_yaml_key(key)}: {_escaped(json.dumps(json_value(value), ensure_ascii=False), yaml=True)}"
 
 
@@ -158,7 +158,7 @@ def _yaml_key(key: str) -> str:
 
 
 class Form(NamedTuple):
-    """How a format puts a row together: what stands before it, between its fields, and behind it, and what makes a field."""
+    """How a format builds a row: the text before it, between its fields and after it, and the function that makes a field."""
 
     lead: str
     between: str
@@ -174,14 +174,14 @@ FORMS: Mapping[str, Form] = {
     "jsonl": Form("{", ", ", "}", json_field),
     "yaml": Form("- ", "\n  ", "", yaml_field),
 }
-"""The one list of the formats that programs read."""
+"""All formats for programs."""
 
 TITLED = ("csv", "tsv", "md")
-"""Those with a line of titles, and the same fields in each row."""
+"""The formats with a line of titles, and the same fields in each row."""
 
 
 def titles(name: str, keys: Sequence[str]) -> Iterator[str]:
-    """Yield what stands above the rows of a format with titles."""
+    """Yield the lines above the rows of a format with titles."""
     form = FORMS[name]
     yield form.lead + form.between.join(form.field("", key) for key in keys) + form.tail
     if name == "md":
@@ -191,7 +191,7 @@ def titles(name: str, keys: Sequence[str]) -> Iterator[str]:
 def as_rows(records: Sequence[Record], name: str, *, header: bool = True) -> Iterator[str]:
     r"""Yield the lines of a format with titles.
 
-    CSV is quoted as RFC 4180 has it, and a quoted field may hold line ends; in TSV tab, newline and backslash become ``\t``,
+    CSV is quoted as in RFC 4180, and a quoted field may contain line ends; in TSV tab, newline and backslash become ``\t``,
     ``\n``, ``\\``; Markdown is a pipe table.
     """
     form, keys = FORMS[name], keys_of(records)
@@ -199,5 +199,5 @@ def as_rows(records: Sequence[Record], name: str, *, header: bool = True) -> Ite
         yield from titles(name, keys)
     for record in records:
         fields = form.between.join(form.field(key, record.get(key)) for key in keys)
-        # A line of one empty field is quoted: readers of CSV skip an empty line.
+        # A line with a single empty field is quoted, because readers of CSV skip empty lines.
         yield '""' if name == "csv" and not fields else form.lead + fields + form.tail

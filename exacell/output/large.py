@@ -19,11 +19,11 @@ from exacell.output.tables import GAP, TROUBLE, number_text, quantities, texts_o
 def large_blocks(
     records: ByBlocks, name: str, columns: Sequence[Column], *, color: bool, header: bool
 ) -> Iterator[str]:
-    """Yield the lines of a format, many of them at a time.
+    """Yield the lines of a format, many at a time.
 
     Args:
-        name: of the format: one of :data:`exacell.output.formats.FORMS`, or table.
-        columns: which attributes the table shows, in order; empty: all.
+        name: the format: one of :data:`exacell.output.formats.FORMS`, or table.
+        columns: the attributes that the table shows, in order; empty means all.
     """
     assert isinstance(records, LargeRows)
     if name == "table":
@@ -39,7 +39,7 @@ def large_blocks(
 
 
 def _as_array(blocks: Iterator[str]) -> Iterator[str]:
-    """Yield blocks of objects, each line led by a blank, as one array."""
+    """Yield blocks of objects, whose lines begin with a blank, as one array."""
     before: str | None = None
     for block in blocks:
         lines = block.replace("\n", ",\n")
@@ -61,7 +61,7 @@ def _rows(rows: LargeRows, form: formats.Form) -> Iterator[str]:
 
 
 def _maker(rows: LargeRows, key: str, field: Field) -> Callable[[Columns], Sequence[str]]:
-    """Return what makes the fields of one attribute from a block's texts."""
+    """Return a function that makes the fields of one attribute from a block's texts."""
     if key not in rows.names:
         if key == UNIT and rows.object_type and any(name in METRIC_VALUES for name in rows.names):
             return unit_maker(rows, field)
@@ -70,7 +70,7 @@ def _maker(rows: LargeRows, key: str, field: Field) -> Callable[[Columns], Seque
     place = rows.names.index(key)
     memo = Memo(lambda text: field(key, value_of(rows, key, text)))
     if rows.object_type and key in METRIC_VALUES:
-        # Most values of a metric come once: what is written as it came is not read first.
+        # Most values of a metric occur once: a text that needs no change is not parsed first.
         lead = field(key, 0.5).removesuffix("0.5")
         memo = Memo(lambda text: lead + text if is_exact(text) else field(key, value_of(rows, key, text)))
     return lambda columns: list(map(memo.__getitem__, columns[place]))
@@ -81,7 +81,7 @@ Field = Callable[[str, Any], str]
 
 
 def value_of(rows: LargeRows, key: str, text: str) -> Any:
-    """Return the value of an attribute from its text, as :func:`exacell.cellcli.schema.values` gives it."""
+    """Return the value of an attribute from its text, the same as :func:`exacell.cellcli.schema.values` returns."""
     if not rows.object_type:
         return text
     text = text.strip()
@@ -91,7 +91,7 @@ def value_of(rows: LargeRows, key: str, text: str) -> Any:
 
 
 def is_exact(text: str) -> bool:
-    """Return whether a text is a number as Python itself writes a float, so that it stands for itself in every format."""
+    """Return whether a text is a number in Python's own notation of a float, so that every format can use it unchanged."""
     if not text or not text[-1].isdigit():
         return False
     try:
@@ -101,7 +101,7 @@ def is_exact(text: str) -> bool:
 
 
 def unit_maker(rows: LargeRows, field: Field) -> Callable[[Columns], Sequence[str]]:
-    """Return what makes the units: of the first value that a row has, or of the metric where that is printed without one."""
+    """Return a function that makes the units: that of a row's first value, or the metric's unit if the value has none."""
     places = [place for place, name in enumerate(rows.names) if name in METRIC_VALUES]
     named = rows.names.index("name") if "name" in rows.names else None
     printed = Memo(lambda text: metric_value(text.strip())[1] if text.strip() else None)
@@ -112,7 +112,7 @@ def unit_maker(rows: LargeRows, field: Field) -> Callable[[Columns], Sequence[st
     def make(columns: Columns) -> Sequence[str]:
         by_name = [nowhere] * len(columns[0]) if named is None else list(map(known.__getitem__, columns[named]))
         if all(columns[places[0]]) and not any(blank in "\n".join(columns[places[0]]) for blank in (" ", "\t", "\r")):
-            return by_name  # A unit stands behind a blank.
+            return by_name  # A unit comes after a blank.
         units = list(map(printed.__getitem__, columns[places[0]]))
         for place in places[1:]:
             units = [
@@ -129,11 +129,11 @@ def unit_maker(rows: LargeRows, field: Field) -> Callable[[Columns], Sequence[st
 
 
 MOST = 50_000
-"""Texts that are remembered; one more and all are forgotten."""
+"""How many texts are remembered; with one more, all are forgotten."""
 
 
 class Memo(dict[str, Any]):
-    """Text to what ``make`` makes of it, made when it is first asked for."""
+    """Text → the result of ``make`` for it, computed when it is first needed."""
 
     def __init__(self, make: Callable[[str], Any]) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class Memo(dict[str, Any]):
 
 
 class _Fitting:
-    """One column: how wide it is, and then each of its texts as wide as that."""
+    """One column: finds its width, then pads each of its texts to it."""
 
     def __init__(self, rows: LargeRows, column: Column, *, color: bool, last: bool) -> None:
         self._rows, self._column, self._color, self._last = rows, column, color, last
@@ -162,7 +162,7 @@ class _Fitting:
         self._fields = Memo(self._field)
 
     def look(self, texts: Sequence[str]) -> None:
-        """Take what a block has in this column."""
+        """Take the texts of a block in this column into account."""
         if not self._rows.object_type and self._quantities and self._looked_at_quantities(texts):
             return
         new = set(texts) - self._seen
@@ -180,7 +180,7 @@ class _Fitting:
                 self._as_number = max(self._as_number, *(len(number_text(value)) for value in numbers), 1)
 
     def _looked_at_quantities(self, texts: Sequence[str]) -> bool:
-        """Take a block's numbers with units and return True; False where one of its texts is neither that nor absent."""
+        """Take a block's numbers with units into account and return True; False if a text is neither that nor absent."""
         found = self._in_two(texts)
         self._quantities = found is not None
         if found is None:
@@ -191,7 +191,7 @@ class _Fitting:
         sizes = [max(map(len, part)) for part in found]
         before = self._parts or (1, 0)
         self._parts = (max(before[0], sizes[0]), max(before[1], sizes[1]))
-        # Should a later block have other texts, these are as wide as they are.
+        # If a later block has other texts, these texts have their full width.
         self._as_text = max(self._as_text, *(len(a) + (len(b) and 1 + len(b)) for a, b in zip(*found, strict=True)))
         return True
 
@@ -203,7 +203,7 @@ class _Fitting:
 
     @property
     def _units(self) -> int:
-        """How wide units are where each text is a number with a unit; 0 where they are not."""
+        """Return the width of the units if each text is a number with a unit; else 0."""
         return self._parts[1] if self._quantities and self._parts is not None else 0
 
     @property
@@ -212,18 +212,18 @@ class _Fitting:
 
     @property
     def size(self) -> int:
-        """How wide it is."""
+        """Return the width of the column."""
         if self._units and self._parts is not None:
             return max(len(self._title), self._parts[0] + 1 + self._units)
         return self._as_number if self._numbers else self._as_text
 
     @property
     def title(self) -> str:
-        """Its title, as wide as the column."""
+        """Return the title, padded to the width of the column."""
         return f"{self._title:{'>' if self._to_right and not self._units else '<'}{self.size}}"
 
     def fields(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return a block's texts, each as wide as the column."""
+        """Return a block's texts, each padded to the width of the column."""
         found = self._in_two(texts) if self._units else None
         if found is None or self._parts is None:
             return list(map(self._fields.__getitem__, texts))
@@ -242,7 +242,7 @@ class _Fitting:
 
 
 def blocks_with_units(rows: LargeRows) -> Iterator[tuple[str, Columns]]:
-    """Yield cell and texts by column, the units of metric values last where records have them."""
+    """Yield cell and texts by column; the units of metric values are the last column if records have them."""
     if UNIT in rows.names or UNIT not in rows.keys:
         yield from rows.blocks()
         return
@@ -252,11 +252,11 @@ def blocks_with_units(rows: LargeRows) -> Iterator[tuple[str, Columns]]:
 
 
 def large_table(rows: LargeRows, columns: Sequence[Column], *, color: bool, header: bool) -> Iterator[str]:
-    """Yield the lines of a table, many at a time, each cell's rows for themselves; see
+    """Yield the lines of a table, many at a time, each cell's rows separately; see
     :func:`exacell.output.tables.table_blocks`.
 
     Args:
-        columns: which attributes it shows, in order; empty: all.
+        columns: the attributes to show, in order; empty means all.
     """
     wanted = [column for column in columns if column.name != "cell"] or [Column(name) for name in rows.keys]
     shown = [column for column in wanted if column.name in rows.keys]

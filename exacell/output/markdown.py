@@ -1,4 +1,4 @@
-"""Pages of the documentation on a terminal: Markdown set calmly by rich, headings on the left, code as it stands."""
+"""Show pages of the documentation on a terminal: Markdown drawn by rich, headings on the left, code unchanged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from exacell.output.style import plain
 from exacell.output.theme import ASCII, MEANINGS, for_rich
 
 _READABLE = 100
-"""Columns of a page at most: longer lines are hard to read."""
+"""The greatest width of a page, in columns: longer lines are hard to read."""
 
 _BOLD, _GREY = for_rich(MEANINGS["title"]), for_rich(MEANINGS["dim"])
 _STYLES = dict.fromkeys(("code", "h1", "h2", "h3", "h4", "strong", "table.header"), _BOLD)
@@ -27,7 +27,7 @@ _THEME = Theme({f"markdown.{name}": style for name, style in _STYLES.items()})
 
 
 class _Heading(Heading):
-    """On the left, with an empty line above."""
+    """A heading on the left, with an empty line above."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         self.text.justify = "left"
@@ -36,14 +36,14 @@ class _Heading(Heading):
 
 
 class _Code(CodeBlock):
-    """As it stands, in no colour of its own: it is there to be copied."""
+    """Code, unchanged and without colour, because it is there to be copied."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield Padding(Text(str(self.text).rstrip(), overflow="fold"), (0, 0, 0, 2))
 
 
 class _Table(TableElement):
-    """With a rule below its titles and nothing else drawn; long words are folded, not cut."""
+    """A table with only a rule below its titles; long words are wrapped, not cut."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         table = Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
@@ -66,7 +66,7 @@ class _Page(Markdown):
 
 
 def page_lines(text: str, look: Look) -> list[str]:
-    """Return the lines of a page of Markdown, none wider than the look and than 100 columns, one empty line in a row."""
+    """Return the lines of a Markdown page, no wider than the look and than 100 columns, with single empty lines only."""
     width = min(look.width - 1 if look.width else _READABLE, _READABLE)
     lines = lines_of(_Page(text, hyperlinks=False), look._replace(width=width))
     runs = ((shown, list(each)) for shown, each in groupby(lines, key=lambda line: bool(plain(line).strip())))

@@ -1,4 +1,4 @@
-"""One change for eyes, from its rows in the journal: who and why, what went where, what came back, how it ended. Pure."""
+"""Show one change from its journal rows: who and why, what was sent where, what was answered, how it ended. Pure."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from exacell.output.folding import folded, masker
 from exacell.output.style import Page
 
 _WIDTH = 100
-"""Columns to write for when there is no terminal."""
+"""Columns if there is no terminal."""
 
 _REPLY_LINES = 3
-"""Lines that are shown of an answer; the other formats have all of it."""
+"""How many lines of an answer are shown; the other formats have all of it."""
 
 _GOOD = ("done", "not needed", "nothing to do")
 
@@ -45,15 +45,15 @@ def change_page(
     rows: Sequence[Entry], rack: str, *, later: Sequence[Planned] = (), verified: Callable[[Entry], str] = lambda row: "",
     zone: tzinfo | None = UTC, width: int | None = None, color: bool = False, folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the lines that tell one change, wrapped at ``width`` columns (100 when it is None).
+    """Yield the lines about one change, wrapped at ``width`` columns (100 if it is None).
 
     Args:
         rows: all rows of the change, oldest first.
-        rack: on which it was made; empty when they tell.
-        later: plan rows of the changes that went on with it or took it back.
-        verified: tells what an outcome proved by reading back.
-        zone: in which times are told; None is this host's.
-        folded: targets to which the same was sent and from which the same came share their lines.
+        rack: the rack on which it was made; empty if not to be shown.
+        later: plan rows of the changes that continued it or took it back.
+        verified: returns what was proved for an outcome by reading back.
+        zone: the time zone of the times shown; None is this host's.
+        folded: whether targets with the same statement and the same answer share their lines.
     """
     page = Page(max(width or _WIDTH, 40), color)
     plan = next((row for row in rows if isinstance(row, Planned)), rows[0])
@@ -74,8 +74,8 @@ def change_page(
     again = [row for row, after in pairwise(tried) if _reason(row) == _reason(after)]
     for row in rows:
         if row in again:
-            continue  # Attempts that met the same are one, the last.
-        if not isinstance(row, Gated) or row.reason not in ends:  # Why it ended is told once.
+            continue  # Of several attempts with the same result, only the last is shown.
+        if not isinstance(row, Gated) or row.reason not in ends:  # The reason for the end is shown once.
             for label, text in _beside(row, zone):
                 yield from page.text(text, f"  {label}: ")
     yield from _caching(rows, page, folded=folded)
@@ -109,7 +109,7 @@ def _clock(at: str, zone: tzinfo | None) -> str:
 
 
 class _Sent:
-    """What went to one target and what came back."""
+    """A statement sent to one target, and the answer."""
 
     def __init__(self, intent: StepRow, outcome: Outcome | None, verified: Callable[[Entry], str]) -> None:
         self.target, self.what, self.statement = intent.target, intent.what, intent.statement
@@ -121,7 +121,7 @@ class _Sent:
             self.state = outcome.state or "-"
             self.good = self.state in _GOOD
             if self.state == "not done" and outcome.settled:
-                # Somebody looked because no answer had come: what is not there then may come yet.
+                # It was checked because no answer had come: what was not done then may still happen.
                 self.state = _UNSEEN
             self.reason, self.verified, self.reply = outcome.reason, verified(outcome), _told(outcome.reply)
 
@@ -133,7 +133,7 @@ class _Sent:
 
 
 def _sent(rows: Sequence[Entry], verified: Callable[[Entry], str]) -> list[_Sent]:
-    """Return each step that was sent, in order of its intent, with the outcome that follows it."""
+    """Return each step that was sent, in the order of the intents, with the outcome that follows it."""
     open_intents: dict[tuple[str, str], int] = {}
     found: list[tuple[StepRow, Outcome | None]] = []
     for row in rows:
@@ -157,7 +157,7 @@ def _steps(rows: Sequence[Entry], page: Page, verified: Callable[[Entry], str], 
     for number, (title, alike) in enumerate(groups.items(), 1):
         yield from page.text(title, f"{number:2}. ", style="title")
         shown = ""
-        # What did not go well comes last, as in a summary.
+        # Failures come last, as in a summary.
         for members in sorted(alike.values(), key=lambda members: not members[0].good):
             first = members[0]
             mask = masker(first.target) if len(members) > 1 else str
@@ -175,7 +175,7 @@ def _steps(rows: Sequence[Entry], page: Page, verified: Callable[[Entry], str], 
 
 
 def _told(reply: str) -> str:
-    """Return an answer without the marks that tell exacell alone where it ends."""
+    """Return an answer without the marks by which exacell finds its end."""
     return "\n".join(line for line in reply.splitlines() if not line.startswith("__EXACELL_")).strip("\n")
 
 
@@ -188,7 +188,7 @@ def _shortened(reply: str) -> str:
 
 
 def _beside(row: Entry, zone: tzinfo | None) -> list[tuple[str, str]]:
-    """Return what a row tells that is neither a step nor an end, with its label."""
+    """Return label and text for a row that is neither a step nor an end."""
     at = local_text(row.at, zone)
     if isinstance(row, Gated) and not row.open:
         return [(f"Gate before wave {row.wave}", f"stayed closed: {row.reason or row.met or '-'}")]
@@ -216,7 +216,7 @@ def _reason(row: Reverted) -> tuple[str, str]:
 
 
 def _caching(rows: Sequence[Entry], page: Page, *, folded: bool) -> Iterator[str]:
-    """Yield on which cells the cache was last seen off or unknown; on is as it should be, and not told."""
+    """Yield on which cells caching was last seen off or unknown; caching that is on is not shown."""
     seen = [row for row in rows if isinstance(row, Observed) and row.caching]
     last = {(row.cache or "flashcache", row.target): row.caching for row in seen}
     for cache, caching in sorted({(cache, state) for (cache, _), state in last.items() if state != "on"}):

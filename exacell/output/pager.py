@@ -1,6 +1,6 @@
-"""Long answers on a terminal, a screen at a time, by less or another program; without one they are written as they are.
+"""Show long answers on a terminal through a pager, less or another program; without one they are written directly.
 
-Only what is longer than the screen is paged, and only where somebody sits at the terminal. ``set pager`` chooses:
+Only text longer than the screen goes through a pager, and only on a terminal. ``set pager`` chooses:
 ``on`` (or ``auto``), ``off`` (or ``never``), or a command that reads the text on standard input.
 """
 
@@ -24,16 +24,16 @@ OFF = ("off", "never")
 ON = ("on", "auto", "")
 
 LESS = "FRSX"
-"""less: leave at once when all fits, show colours, scroll sideways, leave the text on the screen; unless $LESS says
-otherwise."""
+"""Options for less: leave at once if all fits, show colours, scroll sideways, leave the text on the screen; $LESS replaces
+them."""
 
 LESS_PROMPT = "-Psq leaves  space goes on  b goes back  / finds  ?e(end):lines %lt to %lb.$"
-"""less's own prompt is a lone colon, which tells nobody how to leave; one in $LESS wins. Source: less(1), PROMPTS."""
+"""The prompt for less: its usual colon does not show how to leave; a prompt in $LESS wins. Source: less(1), PROMPTS."""
 
 
 def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:
-    """Return whether ``lines`` are shown a screen at a time: more rows than the terminal behind ``out`` has, the prompt
-    that follows counted in."""
+    """Return whether ``lines`` go through a pager: they have more rows than the terminal of ``out``, the next prompt
+    included."""
     if setting.lower() in OFF or not fits_screen(out):
         return False
     try:
@@ -49,9 +49,9 @@ def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:
 
 
 def pager_command(setting: str, env: Mapping[str, str] | None = None) -> str:
-    """Return the command that pages; empty where there is none.
+    """Return the command of the pager; empty if there is none.
 
-    ``auto`` takes $EXACELL_PAGER, $PAGER, then less; what is not installed is passed over.
+    ``auto`` takes $EXACELL_PAGER, $PAGER, then less, the first of them that is installed.
     """
     variables = os.environ if env is None else env
     if setting.lower() not in ON:
@@ -64,22 +64,22 @@ def pager_command(setting: str, env: Mapping[str, str] | None = None) -> str:
 
 
 def page(lines: Iterable[str], setting: str, out: TextIO) -> bool:
-    """Show lines until the reader leaves, by the command that pages; return whether there was one that could be started.
+    """Show lines in a pager until the reader leaves; return whether a pager could be started.
 
-    The lines are made while it reads them.
+    The lines are made while the pager reads them.
     """
     command = pager_command(setting)
     return fits_screen(out) and bool(command) and _by_command(lines, command, out)
 
 
 def _size(out: TextIO) -> tuple[int, int]:
-    """Return columns and rows of a terminal; a serial line that does not know its own has 80 by 24."""
+    """Return columns and rows of a terminal; 80 by 24 for a serial line that does not know its size."""
     size = os.get_terminal_size(out.fileno())
     return size.columns or 80, size.lines or 24
 
 
 def _by_command(lines: Iterable[str], command: str, out: TextIO) -> bool:
-    """Return whether the command could be started."""
+    """Show lines in a pager, and return whether the command could be started."""
     words = shlex.split(command)
     if not words or not os.access(SHELL, os.X_OK) or shutil.which(words[0]) is None:
         return False
@@ -99,10 +99,10 @@ def _by_command(lines: Iterable[str], command: str, out: TextIO) -> bool:
 
 
 def pager_env(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment that a pager runs in.
+    """Return the environment for a pager.
 
-    less gets a prompt that says how to leave, and LESSSECURE: what cells answer is shown, and no key in it starts a shell or
-    an editor, pipes, or writes a file; nor is $LESSOPEN run. Source: less(1), SECURITY and ENVIRONMENT VARIABLES.
+    less gets a prompt that shows how to leave, and LESSSECURE: while it shows the text of cells, none of its keys starts a shell
+    or an editor, pipes, or writes a file, and $LESSOPEN is not run. Source: less(1), SECURITY and ENVIRONMENT VARIABLES.
     """
     options = f"{LESS_PROMPT} {env.get('LESS') or LESS}"
     return {**env, "LESS": options, "LESSSECURE": "1", "LESSCHARSET": env.get("LESSCHARSET", "utf-8")}
@@ -110,7 +110,7 @@ def pager_env(env: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _interrupts_are_the_pagers() -> Iterator[None]:
-    """Let Ctrl-C reach the pager, which shares our terminal, and not end us."""
+    """Let Ctrl-C reach the pager, which shares the terminal, without ending exacell."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""A plan for eyes: stages in order, equal targets folded, before and after, what cannot be undone. Pure."""
+"""Show a whole plan: stages in order, equal targets once, values before and after, what can't be undone. Pure."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from exacell.plan.model import DATABASE, Gate, Plan, Risk, Rolling, Stage, Step,
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
-"""Columns to write for when there is no terminal."""
+"""Columns if there is no terminal."""
 
 _LONG_UNDO = 160
-"""Characters up to which a plan shows what undo sends where it takes back everything."""
+"""The longest undo, in characters, that a plan shows if it takes back everything."""
 
 _RISK = {
     Risk.NONE: "nothing is lost and nothing gets slower",
@@ -29,7 +29,7 @@ _RISK = {
 
 
 _GROUP_GOES = "redundancy: a disk group goes away; no file of it is lost"
-"""What is said instead where only ASM is changed: dismounting and dropping a disk group takes no mirror from another."""
+"""The text if only ASM is changed: dismounting and dropping a disk group takes no mirror from another one."""
 
 
 def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> Iterator[str]:
@@ -71,7 +71,7 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
 
 
 def risk_words(plan: Plan) -> str:
-    """Return what the risk is, in terms of what this plan does."""
+    """Return a text about the risk, in terms of what this plan does."""
     risky = [step for step in plan.steps if step.risk is Risk.REDUNDANCY]
     alone = plan.risk is Risk.REDUNDANCY and risky and all(_takes_group(step) for step in risky)
     return _GROUP_GOES if alone else _RISK[plan.risk]
@@ -82,21 +82,21 @@ def _takes_group(step: Step) -> bool:
 
 
 ABSENT = ("", "-", "nothing")
-"""How a change says that there is nothing before or after it."""
+"""The values of a change that mean that nothing is there before or after it."""
 
 _LONG_SIZE = re.compile(r"(?<![\w.=])(\d+\.\d{5,})([KMGTP])\b")
 _WHOLE_SIZE = re.compile(r"(?<![\w.])(\d{4,})([KMG])\b")
 
 
 def rounded(text: str) -> str:
-    """Return ``text`` with sizes as eyes want them: ``23.28692626953125T`` as ``23.287T``, ``373504M`` as ``364.75G``; what is
-    sent has them as a cell takes them."""
+    """Return ``text`` with shorter sizes: ``23.28692626953125T`` as ``23.287T``, ``373504M`` as ``364.75G``; statements are sent
+    with the exact sizes."""
     shown = _LONG_SIZE.sub(lambda size: f"{float(size[1]):.3f}".rstrip("0").rstrip(".") + size[2], text)
     return _WHOLE_SIZE.sub(_in_larger_unit, shown)
 
 
 def _in_larger_unit(size: re.Match[str]) -> str:
-    """Return a size that is exact in a larger unit with four decimals at most in that unit, any other as it stands."""
+    """Return a size in a larger unit if that needs at most four decimals; else unchanged."""
     larger = format_size(parse_size(size[0]))
     return larger if len(larger.partition(".")[2]) <= 5 else size[0]
 
@@ -126,7 +126,7 @@ def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _undo(plan: Plan, page: Page) -> Iterator[str]:
-    """Yield the lines about what takes the plan back."""
+    """Yield the lines about how the plan can be undone."""
     for undo, but, by_hand, where in undo_words(plan):
         if by_hand:
             yield from page.text(f"{by_hand} ({where}); undo does not send it", "  By hand: ", style="warning")
@@ -140,7 +140,7 @@ def _undo(plan: Plan, page: Page) -> Iterator[str]:
 
 
 def time_words(plan: Plan) -> str:
-    """Return how long it may take, that this is no promise, and what it leaves out."""
+    """Return how long the plan may take, marked as rough, and the steps whose time is unknown."""
     rough = f"roughly {format_duration(max(plan.estimate or 0.0, 10.0))} when nothing fails"
     waves = len(plan.rolling.waves) if plan.rolling is not None else 1
     rough += f", {waves} waves and their gates" if waves > 1 else ""
@@ -151,7 +151,7 @@ def time_words(plan: Plan) -> str:
 
 
 def _waves(plan: Plan, page: Page) -> Iterator[str]:
-    """Yield how the cells take turns, and what each turn waits for."""
+    """Yield the lines about the waves of cells, and what each wave waits for."""
     rolling = plan.rolling
     if rolling is None:
         return
@@ -176,7 +176,7 @@ def _waves(plan: Plan, page: Page) -> Iterator[str]:
 
 
 def in_waves(rolling: Rolling) -> str:
-    """Return how the cells take turns: ``3 waves: exa1cel[01-03], one cell at a time``."""
+    """Return the order of the cells: ``3 waves: exa1cel[01-03], one cell at a time``."""
     waves = list(rolling.waves)
     canary = waves.pop(0) if rolling.canary else ()
     parts = [f"{folded(canary)} first and alone"] if canary else []
@@ -218,7 +218,7 @@ def _mending(plan: Plan, stage: Stage, page: Page) -> Iterator[str]:
 
 
 def _alike(steps: Sequence[Step]) -> list[list[Step]]:
-    """Group steps that are the same but for their target's name, in order of first appearance."""
+    """Return steps in groups that differ only in their target's name, in order of first appearance."""
 
     def key(step: Step) -> tuple[object, ...]:
         mask = masker(step.target)
@@ -236,7 +236,7 @@ def _alike(steps: Sequence[Step]) -> list[list[Step]]:
 
 
 def _changes(steps: Sequence[Step]) -> Iterator[str]:
-    """Yield one line for each attribute that changes alike, the objects' names folded."""
+    """Yield one line for each attribute that changes in the same way, with the objects' names folded."""
     first = steps[0]
     mask = masker(first.target) if len(steps) > 1 else str
     same = grouped(((change.object, change.attribute, change.before, change.after), change) for change in first.changes)
@@ -245,7 +245,7 @@ def _changes(steps: Sequence[Step]) -> Iterator[str]:
         subject = " ".join(part for part in (kind, names, attribute) if part)
         count = f" ({len(changes)} objects)" if len(changes) > 1 else ""
         old, new = rounded(mask(before)), rounded(mask(after))
-        if old == new:  # They differ in what rounding leaves out.
+        if old == new:  # Rounding hides the difference.
             old, new = mask(before), mask(after)
         yield f"{subject}: {old or 'nothing'} -> {new or 'nothing'}{count}"
 

@@ -1,4 +1,4 @@
-"""Where a running plan stands, as lines: folded over targets in the same state. Pure."""
+"""Show the progress of a running plan as lines, with targets in the same state folded. Pure."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from exacell.output.style import hung
 _BAR = 16
 
 TOLD_EVERY = 60.0
-"""Seconds after which a log tells again where the targets of a stage that goes on stand."""
+"""Seconds after which a log shows again the states of a stage that has not ended."""
 
 
 def progress_lines(
     progress: Progress, width: int, height: int | None = None, *, unicode: bool = False
 ) -> Iterator[str]:
-    """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last, and behind
-    them, where there is room, one line for the cells of other waves. What is waited for at a gate has several lines there.
+    """Yield a title line and one line for each state, cut at ``width`` columns; failed targets come last, then, if there is
+    room, one line for the cells of other waves. A state that waits for a gate may take several lines if there is room.
 
     Args:
-        height: lines that there are at most; where they do not suffice, those that are furthest share the last one with
-            how far they are, so that whoever lags behind or failed has a line. None: as many as there are states.
-        unicode: bars are drawn with block characters.
+        height: the most lines; if there are more states, the targets that are furthest share the last line with their
+            percentages, so that slow and failed ones keep their own lines. None: as many lines as there are states.
+        unicode: whether bars are drawn with block characters.
     """
     eta = "" if progress.eta is None else f", about {format_duration(progress.eta)} left"
     waited = f", {format_wait(int(progress.waited))}" if progress.waited >= 1 else ""
@@ -62,7 +62,7 @@ def progress_lines(
 
 
 def _far(state: str, percent: int | None) -> int:
-    """Return how far targets are that are in a state: those that failed first, those that are done last."""
+    """Return the sort value of targets in a state: failed ones first, done ones last."""
     if state.startswith("failed"):
         return -1
     if percent is not None:
@@ -76,10 +76,10 @@ def stage_line(progress: Progress) -> str:
 
 
 class ProgressLog:
-    """What a log says of a running plan: a line when a stage begins, for each failure, and while it is waited.
+    """Finds what a log shows of a running plan: a line when a stage begins, one for each failure, and lines about waits.
 
-    Why something failed is told once, at the end, with all failures together.
-    What is waited for is said at once, a closed gate between two waves above all, and all of it again each minute.
+    The reason for a failure is shown once, at the end, with all failures together.
+    A wait, above all for a closed gate between two waves, is shown at once, and all states again each minute.
     """
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class ProgressLog:
         self._waits = False
 
     def lines(self, progress: Progress, now: float) -> list[str]:
-        """Return the lines to write for ``progress``, none when there is nothing new; ``now`` in seconds of any clock."""
+        """Return the lines to write for ``progress``, none if nothing is new; ``now`` in seconds of any clock."""
         before = self._shown
         found: list[str] = []
         if before is None or (before.number, before.stage) != (progress.number, progress.stage):
@@ -100,7 +100,7 @@ class ProgressLog:
                 found.append(f"  {target}: failed")
         waiting = any(state.startswith("waiting") for state in progress.states.values())
         if (waiting and not self._waits) or now - self._told >= TOLD_EVERY:
-            own = replace(progress, others="")  # A log has told of the other waves when they went by.
+            own = replace(progress, others="")  # A log has already shown the other waves.
             found += [line for line in list(progress_lines(own, _UNCUT))[1:] if "  failed" not in line]
             self._told, self._waits = now, True
         self._shown = progress
@@ -108,7 +108,7 @@ class ProgressLog:
 
 
 _UNCUT = 10_000
-"""Columns of a log's line."""
+"""The width of a log's line, in columns: no line reaches it."""
 
 
 def _bar(percent: int, *, unicode: bool) -> str:

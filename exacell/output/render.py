@@ -1,4 +1,4 @@
-"""From a result to the text that leaves on standard output, in any of the formats."""
+"""Write a result to standard output as text, in any of the formats."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from exacell.output.style import paint, printable, readable, takes_unicode
 from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
-"""Lines that are written in one piece where they come one by one: an unbuffered stream takes each to the system."""
+"""How many single lines are written together: an unbuffered stream makes a system call for each write."""
 
 _EXACT = ("raw", "csv", "tsv", "md")
-"""Formats without escapes for signs that drive a terminal: exact for programs, spelt out where a terminal gets them."""
+"""Formats that keep control characters: exact for programs, spelt out on a terminal."""
 
 
 def render(
     result: Result, format: str, stream: IO[str], *, width: int | None = None, color: bool = False, header: bool = True
 ) -> bool:
-    """Write the data of ``result`` to ``stream``; notes and problems are the caller's. Return whether ``{cell}`` is in it.
+    """Write the data of ``result`` to ``stream``, without notes and problems, and return whether ``{cell}`` is in it.
 
     Args:
         format: one of :data:`exacell.core.formats.FORMATS`.
-        width: columns of the terminal, None when the stream is none.
+        width: columns of the terminal, None if the stream is not a terminal.
         header: whether tables, csv, tsv and md begin with titles.
 
     Raises:
@@ -61,7 +61,7 @@ def lines(
 
 
 def _blocks(result: Result, name: str, *, width: int | None, color: bool, header: bool) -> Iterator[str]:
-    """Yield what is written, many lines at a time."""
+    """Yield the text to write, many lines at a time."""
     if name == "raw":
         yield from _raw(result)
     elif isinstance(result.records, ByBlocks) and result.draw is None and not (name == "table" and result.text):
@@ -87,7 +87,7 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
             return iter(result.text.splitlines())
         records = [{"cell": cell, "text": text.strip("\n")} for cell, text in result.raw]
     if name in formats.TITLED and not records:
-        # An empty answer still names its columns when they are known.
+        # An empty answer still gets its titles if the columns are known.
         keys = [column.name for column in result.columns]
         return iter([formats.FORMS[name].between.join(keys)] if keys and header else [])
     if name in formats.TITLED:
@@ -120,7 +120,7 @@ def _folded_texts(raw: Sequence[tuple[str, str]], *, named: bool, color: bool) -
 
 
 def _raw(result: Result) -> Iterator[str]:
-    """Yield the cells' own text: unchanged from one cell, as ``cell: line`` from several, like dcli; a cell at a time."""
+    """Yield the cells' own text, one cell at a time: unchanged from one cell, as ``cell: line`` from several, like dcli."""
     if result.pieces:
         for cell, pieces in result.pieces:
             lead = f"{cell}: " if len(result.pieces) > 1 or result.named else ""
@@ -143,7 +143,7 @@ def _raw(result: Result) -> Iterator[str]:
 
 
 def with_local_dates(result: Result) -> Result:
-    """Return ``result`` with the times in its columns in this host's form and zone, as SET DATEFORMAT LOCAL asks."""
+    """Return ``result`` with the times in its columns in this host's format and time zone, for SET DATEFORMAT LOCAL."""
     names = [column.name for column in result.columns if column.kind == "time"]
 
     def local(record: Record) -> Record:
@@ -158,11 +158,11 @@ def _local_time(value: object) -> object:
     try:
         return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
     except ValueError:
-        return value  # Not a time after all: shown as the cell printed it.
+        return value  # Not a time: shown as the cell printed it.
 
 
 def document_lines(markdown: str, width: int, *, color: bool) -> list[str]:
-    """Return the lines of a page of Markdown for the terminal behind standard output."""
+    """Return the lines of a Markdown page for the terminal on standard output."""
     from exacell.output.draw import Look  # rich is loaded when something is drawn.
     from exacell.output.markdown import page_lines
 

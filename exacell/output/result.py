@@ -1,4 +1,4 @@
-"""What a command returns and a surface renders. Pure values; nothing is printed here."""
+"""Hold the result that a statement returns and a surface shows. Pure values; nothing is printed here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 
 
 Draw = Callable[[int | None, bool, bool], Iterator[str]]
-"""Takes the terminal's columns (None: no limit), whether colour is wanted and whether titles are; yields lines."""
+"""Gets the terminal's columns (None: no limit), whether colour is wanted, and whether titles are; yields lines."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Column:
     """A column of the table form.
 
     Attributes:
-        kind: text, prose (sentences), cells (names, folded where equal cells are), size (integer bytes), mib, number,
-            percent, time or bool: decides alignment and how eyes see it.
+        kind: text, prose (sentences), cells (names, folded if equal cells are), size (integer bytes), mib, number,
+            percent, time or bool; it decides the alignment and the format of the values.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Column:
 
 
 HOST = Column("cell", title="host")
-"""The column of a record's host, which stands where a cell's record has its cell."""
+"""The column of a record's host, in the place of ``cell`` in a cell's record."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,20 +42,20 @@ class Result:
     """A statement's outcome.
 
     Attributes:
-        records: the data, for every machine format; empty when the statement answers with text alone.
-        columns: which attributes the table shows, in order; empty: all of the first record's.
-        text: what a table-form reader sees instead of a table (help, plans); the machine formats never print it
-            while there are records.
+        records: the data, for every format for programs; empty if the answer is text only.
+        columns: the attributes that the table shows, in order; empty means all of the first record.
+        text: shown instead of a table (help, plans); the formats for programs don't contain it if there are
+            records.
         raw: (cell, text) as the cells answered, for ``-o raw`` and for folding.
-        pieces: (cell, reads what it answered a piece of whole lines at a time), instead of ``raw`` where an answer is large.
-        named: several cells were asked, so that raw lines begin with the cell's name even when only one answered.
-        fold: equal cells may be shown once; ``draw``, where there is one, does so.
-        notes: talk, one line each, for stderr.
+        pieces: (cell, function that reads its answer in pieces of whole lines), instead of ``raw`` for a large answer.
+        named: several cells were asked, so raw lines begin with the cell's name even if only one answered.
+        fold: whether equal cells may be shown once; ``draw``, if there is one, then does so.
+        notes: messages for stderr, one line each.
         problems: one line per target that gave no good answer, for stderr.
-        told: those of ``problems`` that the table tells as well: not said again where both go to one screen.
-        shown: the plan that was just shown says all of it: a table is not needed where both go to one screen.
+        told: the members of ``problems`` that the table contains too; not repeated if both go to one screen.
+        shown: whether the plan just shown contains all of it, so that one screen does not need the table too.
         exit_code: the statement's part of the process's exit code.
-        planned: the plan that was only shown, and the facts it was made from; None for none.
+        planned: the plan that was only shown, with the facts it was made from; None for none.
     """
 
     records: Sequence[Record] = ()
@@ -72,23 +72,23 @@ class Result:
     exit_code: ExitCode = ExitCode.DONE
     planned: Planned | None = None
     data: bool = field(default=False)
-    """True when an empty ``records`` is an answer (an empty list), not the absence of one."""
+    """Whether empty ``records`` are an answer (an empty list), not a missing answer."""
     draw: Draw | None = field(default=None, compare=False)
-    """Yields the lines of the table form, where a plain table of the records would not do."""
+    """Yields the lines of the table form, if a plain table of the records is not enough."""
     apart: Draw | None = field(default=None, compare=False)
-    """Yields the lines of the table form with each cell by itself, where ``text`` or ``draw`` folds cells and a plain table of
-    the records would not do."""
+    """Yields the lines of the table form with each cell separately, if ``text`` or ``draw`` folds cells and a plain table of
+    the records is not enough."""
 
 
 def worst(codes: Sequence[ExitCode]) -> ExitCode:
-    """Return the code that several statements together end with: INTERRUPTED, FAILED, NOT_EXECUTED, DRIFT, CHANGES."""
+    """Return the exit code of several statements: the first found of INTERRUPTED, FAILED, NOT_EXECUTED, DRIFT, CHANGES."""
     order = (ExitCode.INTERRUPTED, ExitCode.FAILED, ExitCode.NOT_EXECUTED, ExitCode.DRIFT, ExitCode.CHANGES)
     return next((code for code in order if code in codes), ExitCode.DONE)
 
 
 def together(results: Sequence[Result]) -> Result:
-    """Return what several statements of one kind answered as one: all that was said, each note once, the widest table, the
-    worst code. What one of them printed stays so where no other has a table; beside one it has records."""
+    """Return the results of several statements of one kind as one: all data, each note once, the widest table's columns, the
+    worst code. Printed text stays text if no result has a table; otherwise it becomes records."""
     tables = any(result.records for result in results)
     printed = [(cell, text) for result in results for cell, text in result.raw if text and not result.records]
     said = [[{"cell": cell, "text": text.rstrip()} for cell, text in result.raw if text] for result in results]

@@ -1,4 +1,4 @@
-"""The whole terminal for a while: keys one at a time, lines drawn in place, everything as it was afterwards."""
+"""Use the whole terminal for a while: read single keys, draw lines in place, then restore everything."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _KEYS = {
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])|[\s\S]")
 
 _ESCAPE_WAIT = 0.05
-"""Seconds in which the rest of a key's escape sequence follows its first character."""
+"""Seconds within which the rest of a key's escape sequence follows its first character."""
 
 
 def fits_screen(out: TextIO, stdin: TextIO | None = None) -> bool:
-    """Return whether ``out`` is a terminal that can be drawn on, with somebody at its keys."""
+    """Return whether ``out`` is a terminal that can be drawn on and ``stdin`` has a keyboard."""
     keys = sys.stdin if stdin is None else stdin
     if os.environ.get("TERM", "dumb") == "dumb" or keys is None or keys.closed:
         return False
@@ -41,7 +41,7 @@ def fits_screen(out: TextIO, stdin: TextIO | None = None) -> bool:
 
 
 class Screen:
-    """Use as a context manager; Ctrl-C is the key ``quit`` meanwhile, and Ctrl-Z does nothing."""
+    """The whole terminal, as a context manager; while entered, Ctrl-C is the key ``quit``, and Ctrl-Z does nothing."""
 
     def __init__(self, out: TextIO, stdin: TextIO | None = None) -> None:
         self._out = out
@@ -49,7 +49,7 @@ class Screen:
         self._before: list[Any] = []
         self._typed: list[str] = []
         self._wake_read, self._wake_write = os.pipe()
-        # Full, it needs no further ring.
+        # A full pipe already wakes the reader.
         os.set_blocking(self._wake_write, False)
         self._waking = threading.Lock()
         self._over = False
@@ -90,7 +90,7 @@ class Screen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Columns and rows, as they are now."""
+        """Return the present numbers of columns and rows."""
         try:
             size = os.get_terminal_size(self._out.fileno())
         except OSError:
@@ -98,15 +98,15 @@ class Screen:
         return max(size.columns, 10) if size.columns else 80, max(size.lines, 4) if size.lines else 24
 
     def draw(self, lines: Sequence[str]) -> None:
-        """Show ``lines`` from the top; what does not fit is cut, what was below is gone."""
+        """Show ``lines`` from the top; what does not fit is cut, older lines below are erased."""
         width, height = self.size
         shown = [cut(line, width) + "\x1b[K" for line in lines[:height]]
-        # The last column of the last line is left alone: some terminals scroll behind it.
+        # The last column of the last line is left free: some terminals scroll after it.
         self._write("\x1b[H" + "\r\n".join(shown) + ("\x1b[J" if len(shown) < height else ""))
 
     def key(self, timeout: float | None = None) -> str:
         """Return the next key, by name (``up``, ``enter``, ``q``) or as typed; empty after ``timeout`` seconds or when
-        :meth:`wake` was called. The end of the keys is ``quit``."""
+        :meth:`wake` was called, ``quit`` at the end of input."""
         if self._typed:
             return self._typed.pop(0)
         ready, _, _ = select.select([self._fd, self._wake_read], [], [], timeout)
@@ -132,7 +132,7 @@ class Screen:
 
     def wake(self) -> None:
         """Make :meth:`key` return; from any thread, also after the end."""
-        # Once it is over, the pipe's number may be that of a connection or of the journal.
+        # After the end, the pipe's descriptor number may belong to a connection or the journal.
         with self._waking:
             if not self._over:
                 with suppress(BlockingIOError):

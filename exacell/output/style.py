@@ -1,4 +1,4 @@
-"""Colours for terminals, and when to use none; output/theme.py says what each meaning looks like."""
+"""Colour text for terminals, and decide when not to; output/theme.py holds the look of each meaning."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _RESET = "\x1b[0m"
 
 
 class _Spelt(dict[int, str]):
-    """What is written for a sign that a terminal may not get: how Python spells it.
+    """Character → its replacement on a terminal: Python's escape for a character that is not safe there.
 
-    Those are all that Unicode calls neither a letter, mark, number, sign nor blank: control characters, and format characters,
-    which turn the direction of a line round or can't be seen at all. Source: Unicode Standard, 4.5, General Category; Unicode
+    Unsafe are all that Unicode calls neither a letter, mark, number, sign nor blank: control characters, and format characters,
+    which reverse the direction of a line or are invisible. Source: Unicode Standard, 4.5, General Category; Unicode
     Technical Report 36, 2.6, on bidirectional text.
     """
 
@@ -46,7 +46,7 @@ def paint(text: str, meaning: str, *, color: bool) -> str:
 
 
 def paint_within(text: str, meaning: str, *, color: bool) -> str:
-    """Return ``text`` with all but the blanks around it coloured, for a value in a column."""
+    """Return ``text`` coloured except for the blanks around it, for a value in a column."""
     bare = text.strip()
     if not bare or not color:
         return text
@@ -55,12 +55,12 @@ def paint_within(text: str, meaning: str, *, color: bool) -> str:
 
 
 def paint_around(text: str, meaning: str, *, color: bool) -> str:
-    """Return ``text`` coloured as :func:`paint` does; what is coloured in it already stays so."""
+    """Return ``text`` coloured as :func:`paint` does; parts that have a colour already keep it."""
     return paint(text.replace(_RESET, f"{_RESET}{_CODES[meaning]}"), meaning, color=color)
 
 
 def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
-    """Return whether colour is welcome on ``stream``: a terminal that is not dumb, and NO_COLOR unset or empty.
+    """Return whether colour is wanted on ``stream``: a terminal that is not dumb, and NO_COLOR unset or empty.
 
     Source: no-color.org, "when present and not an empty string".
     """
@@ -74,10 +74,10 @@ def draws(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
 
 
 def takes_unicode(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
-    """Return whether ``stream`` takes more signs than ASCII: its encoding has them, and the user asked for no plain locale.
+    """Return whether ``stream`` takes more than ASCII: its encoding does, and the user has not asked for a plain locale.
 
-    Python writes UTF-8 in the C locale, too, whatever the terminal shows. Source: PEP 540; POSIX, Base Definitions, 8.2, on
-    which variable wins.
+    Python writes UTF-8 in the C locale too, even if the terminal can't show it. Source: PEP 540; POSIX, Base Definitions, 8.2,
+    on which variable wins.
     """
     variables = os.environ if env is None else env
     locale = variables.get("LC_ALL") or variables.get("LC_CTYPE") or variables.get("LANG") or ""
@@ -85,21 +85,21 @@ def takes_unicode(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
 
 
 def readable(text: str, stream: TextIO) -> str:
-    """Return ``text`` with the signs of exacell's own texts in ASCII where ``stream`` takes no others."""
+    """Return ``text`` with the special characters of exacell's own texts in ASCII if ``stream`` takes no others."""
     return text if text.isascii() or takes_unicode(stream) else text.translate(ASCII)
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """Return the columns of the terminal behind ``stream``, None when it is no terminal: lines may then be long."""
+    """Return the columns of the terminal of ``stream``; None if it is not a terminal, so that lines may be long."""
     if not stream.isatty():
         return None
-    from shutil import get_terminal_size  # For people alone.
+    from shutil import get_terminal_size  # Imported only for people.
 
     return get_terminal_size((80, 24)).columns
 
 
 def terminal_height() -> int:
-    """Return the lines of the terminal, 24 where that is not known."""
+    """Return the lines of the terminal, 24 if that is not known."""
     from shutil import get_terminal_size
 
     return get_terminal_size((80, 24)).lines
@@ -107,11 +107,11 @@ def terminal_height() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What a stream is that text goes to.
+    """The properties of a stream for text.
 
     Attributes:
-        encoding: of its text.
-        size: columns and lines of its terminal; None where it is none.
+        encoding: the encoding of its text.
+        size: columns and lines of its terminal; None if it is not a terminal.
     """
 
     encoding: str
@@ -119,7 +119,7 @@ class Shown:
 
 
 def standard_output() -> Shown:
-    """Return what standard output is; a stream without an encoding has this machine's."""
+    """Return the properties of standard output; if it has no encoding, this machine's is used."""
     from locale import getencoding
     from shutil import get_terminal_size
 
@@ -129,15 +129,15 @@ def standard_output() -> Shown:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with control and format characters spelt out, so that a cell's answer can neither drive the terminal nor
-    show other than it is."""
+    """Return ``text`` with control and format characters spelt out, so that a cell's answer can't control the terminal or
+    look different from what it is."""
     return text if text.isprintable() else text.translate(_SPELT)
 
 
 def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:
-    """Return ``text`` in lines of at most ``width`` columns, broken between words, all but the first indented.
+    """Return ``text`` in lines of at most ``width`` columns, wrapped between words, all but the first indented.
 
-    Lines that fit stay as they are; None for the width breaks nothing. No colour may be in the text.
+    Lines that fit stay unchanged; with ``width`` None, so do all lines. ``text`` must not contain colours.
     """
     found: list[str] = []
     for line in text.split("\n"):
@@ -148,10 +148,10 @@ def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:
 
 
 def painted_lines(text: str, meaning: str, width: int | None, *, head: str = "", color: bool) -> list[str]:
-    """Return ``text`` in lines as :func:`wrapped` breaks it, coloured by ``meaning``.
+    """Return ``text`` in lines as :func:`wrapped` returns them, coloured by ``meaning``.
 
     Args:
-        head: what ``text`` begins with, where only that is coloured; empty for all of it.
+        head: the beginning of ``text``, if only that is to be coloured; empty for all of it.
     """
     rows = wrapped(text, width)
     if not color or not meaning:
@@ -167,14 +167,14 @@ def painted_lines(text: str, meaning: str, width: int | None, *, head: str = "",
 
 
 def _inked(text: str) -> int:
-    """Return how many characters of a text are no blanks: a line break changes nothing else."""
+    """Return how many characters of a text are not blanks; wrapping does not change that number."""
     return sum(not sign.isspace() for sign in text)
 
 
 def hung(line: str, width: int, *, first: str = "", after: str = "") -> list[str]:
-    """Return one line wrapped between words, ``first`` in front of its first piece and ``after`` in front of the others.
+    """Return one line wrapped between words, with ``first`` before its first piece and ``after`` before the others.
 
-    A word that is longer than a line, as an IORM plan is, breaks behind its commas; one without them where the line ends.
+    A word that is longer than a line, such as an IORM plan, is broken after its commas; one without commas at the line's end.
     """
     rows, row, begun = [], first, False
     for gap, text in _pieces(line, width - max(len(first), len(after))):
@@ -194,7 +194,7 @@ class Page:
     """Wraps text at ``width`` columns, with a hanging indent below its label.
 
     Args:
-        deepest: columns that the indent has at most.
+        deepest: the widest indent, in columns.
     """
 
     def __init__(self, width: int, color: bool, *, deepest: int | None = None) -> None:
@@ -202,7 +202,7 @@ class Page:
         self._deepest = width if deepest is None else deepest
 
     def text(self, text: str, label: str, *, style: str = "", after: str = "") -> Iterator[str]:
-        """Yield the lines of a text; ``after`` stands in front of all but the first, empty for the indent."""
+        """Yield the lines of a text after its label; ``after`` precedes all lines but the first, empty for the indent."""
         indent = after or " " * min(len(label), self._deepest)
         for number, part in enumerate(text.splitlines() or [""]):
             for line in hung(printable(part), self._width, first=indent if number else label, after=indent):
@@ -210,7 +210,7 @@ class Page:
 
 
 def _pieces(line: str, room: int) -> Iterator[tuple[str, str]]:
-    """Yield what must stay together, with the blanks in front of it."""
+    """Yield each piece that must stay together, with the blanks before it."""
     for gap, word in re.findall(r"(\s*)(\S+)", line):
         parts = re.findall(r"[^,]*,|[^,]+", word) if len(word) > room else [word]
         for number, part in enumerate(parts):
@@ -221,19 +221,19 @@ _STYLED = pattern(r"(\x1b\[[0-9;]*m)")
 
 
 def plain(text: str) -> str:
-    """Return ``text`` without the codes that :func:`paint` puts in."""
+    """Return ``text`` without the colour codes that :func:`paint` adds."""
     return _STYLED.sub("", text) if "\x1b" in text else text
 
 
 def cut(text: str, width: int) -> str:
-    """Return the first ``width`` characters of ``text``, its colours ended where it was cut."""
+    """Return the first ``width`` characters of ``text``; colours end where it is cut."""
     pieces = rows_of(text, width)
     return pieces[0]
 
 
 def rows_of(text: str, width: int) -> list[str]:
-    """Return ``text`` in pieces of ``width`` characters, as a terminal shows a line that is too long; each ends its
-    colours and goes on with those of the piece before."""
+    """Return ``text`` in pieces of ``width`` characters, as a terminal shows a line that is too long; each piece ends its
+    colours, and the next one begins with them."""
     if len(text) <= width or width < 1:
         return [text]
     rows: list[str] = []

@@ -1,4 +1,4 @@
-"""The column writer for eyes: aligned, folded, and fast for thousands of rows. Pure: records in, lines out."""
+"""Write tables for people: aligned, folded, and fast for thousands of rows. Pure: records in, lines out."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from exacell.output.style import hung, paint, paint_around, paint_within, printa
 Record = Mapping[str, Any]
 
 GAP = "  "
-"""Stands between two columns."""
+"""The text between two columns."""
 
 _TURNED = 20
-"""Records up to which a table that is too wide is turned; a longer list stays one line a record."""
+"""A table of up to so many records that is too wide is turned; a longer one stays at one line per record."""
 
 _SEVERAL = 3
-"""Records from which on a table that is too wide keeps its titles on top."""
+"""From so many records on, a table that is too wide keeps its titles on top."""
 
 _MOST_LINES = 3
-"""Lines that a record may take below such titles; with more of them it is read more easily as a block."""
+"""The most lines of a record below such titles; a record with more is easier to read as a block."""
 
 _INDENT = " " * 4
-"""In front of a record's further lines."""
+"""The text before a record's further lines."""
 
 _LEAST = 16
-"""Columns that sentences have at least; with fewer the table is turned like any other that is too wide."""
+"""The least width of a column of sentences; with less room the table is turned like any other."""
 
 _AT_ONCE = 1024
-"""Rows that are formatted in one piece."""
+"""How many rows are formatted in one piece."""
 
 TROUBLE = {
     **dict.fromkeys(
@@ -46,20 +46,20 @@ TROUBLE = {
     ),
     **dict.fromkeys(("warning", "degraded", "inactive", "syncing", "unconfigured", "flushing", "normal - flushed"), "warning"),
 }  # fmt: skip
-"""Words that are coloured wherever they are a value: what CellCLI and ASM call something that is not well."""
+"""Values that are coloured: the words of CellCLI and ASM for something that is not well."""
 
 CELLS = "cells"
-"""The kind of a column of cells' names with commas between them: they are folded where equal cells are."""
+"""The kind of a column of cell names with commas between them; the names are folded if equal cells are."""
 
 PROSE = "prose"
-"""The kind of a column of sentences: they are broken within it where the table is too wide."""
+"""The kind of a column of sentences; they are wrapped within the column if the table is too wide."""
 
 RIGHT = frozenset(("size", "mib", "number", "percent"))
-"""Kinds of columns whose values stand right."""
+"""Kinds of columns whose values are aligned right."""
 
 
 def number_text(value: int | float) -> str:
-    """Return a number for eyes: thousands separated, at most three decimals, six digits for small ones."""
+    """Return a number as text: thousands separated, at most three decimals, small numbers with three digits."""
     if isinstance(value, int):
         return f"{value:,}"
     if value != value or value in (float("inf"), float("-inf")):
@@ -75,7 +75,7 @@ def _is_number(value: Any) -> bool:
 
 
 def value_text(value: Any, kind: str = "text") -> str:
-    """Return one value for eyes, on one line; ``-`` for an absent one."""
+    """Return one value as text on one line; ``-`` for an absent one."""
     if value is None or value == "" or value == ():
         return "-"
     if isinstance(value, bool):
@@ -95,7 +95,7 @@ def value_text(value: Any, kind: str = "text") -> str:
 
 
 def columns_of(records: Sequence[Record], columns: Sequence[Column] = ()) -> list[Column]:
-    """Return the columns to show besides ``cell``: those given, else all keys, whose kind is told by their values."""
+    """Return the columns to show besides ``cell``: those given, else all keys, with kinds found from their values."""
     if columns:
         return [column for column in columns if column.name != "cell"]
     if isinstance(records, Rows):
@@ -109,7 +109,7 @@ def columns_of(records: Sequence[Record], columns: Sequence[Column] = ()) -> lis
 
 
 class Look(TypedDict, total=False):
-    """What :func:`table_blocks` is told about the table besides what is in it."""
+    """The optional arguments of :func:`table_blocks`."""
 
     folded: bool
     width: int | None
@@ -134,11 +134,11 @@ def table_blocks(
     """Yield the lines of a table, many of them at a time.
 
     Args:
-        folded: show equal cells once, the odd ones marked.
-        width: columns of the terminal; in a short table that is wider a column of sentences is broken; one without is
-            turned, so that each record is a column, and where that does not fit either each attribute is shown on its own line.
-            None: never.
-        color: mark titles and odd cells with colour.
+        folded: whether equal cells are shown once, and the odd ones marked.
+        width: columns of the terminal. A short table that is wider has its column of sentences wrapped; a table without such a
+            column is turned, so that each record is a column, and if that does not fit either, each attribute gets its own
+            line. None: the table keeps its width.
+        color: whether titles and odd cells are coloured.
         header: whether the two title lines are wanted.
     """
     shown = columns_of(records, columns)
@@ -163,14 +163,14 @@ def table_blocks(
         right.insert(0, False)
     if not grid:
         return
-    # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
+    # If hardly two cells agree, as with metrics, marks on every row would mean nothing.
     mark = color and sum(body.odd) * 2 <= count
     aligned = [aligned_column(title, texts, to_right=to) for title, texts, to in zip(titles, grid, right, strict=True)]
     kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
     if width is not None and _width(aligned) > width:
         told = [place for place, texts in enumerate(grid) if any(text != "-" for text in texts)]
         if told and _width([aligned[place] for place in told]) <= width:
-            # What no record has is the first thing that a narrow terminal can do without.
+            # A narrow terminal can do without columns in which no record has a value.
             titles, grid = [titles[place] for place in told], [grid[place] for place in told]
             kinds, aligned = [kinds[place] for place in told], [aligned[place] for place in told]
     if width is not None and _width(aligned) > width and count <= _TURNED:
@@ -199,7 +199,7 @@ def _width(columns: Sequence[Aligned]) -> int:
 
 
 def _names(cells: Sequence[tuple[str, ...]], whose: Sequence[str]) -> list[str]:
-    """Return each row's cells, folded, or whose row it is where it is no cell's; nothing where no row has a cell."""
+    """Return each row's cells, folded, or the owner of a row without a cell; empty if no row has a cell."""
     names = {each: fold(each) for each in set(cells)}
     if not any(names.values()):
         return []
@@ -213,7 +213,7 @@ def _ready(aligned: list[Aligned], *, color: bool) -> list[Aligned]:
 
 
 def _with_trouble(column: Aligned) -> Aligned:
-    """Return a column in which words for trouble are coloured; none of its texts moves."""
+    """Return a column with its words for trouble coloured; the alignment stays."""
     texts = column.fields[0]
     found = {text: meaning for text in set(texts) if (meaning := TROUBLE.get(text.lower()))}
     if not found or len(column.fields) > 1:
@@ -224,7 +224,7 @@ def _with_trouble(column: Aligned) -> Aligned:
 
 
 def _blocks(form: str, fields: Sequence[Sequence[str]], odd: Sequence[int]) -> Iterator[str]:
-    """Yield rows, one formatting for many of them; those whose numbers are ``odd`` coloured."""
+    """Yield rows as blocks, many formatted at once; rows whose numbers are in ``odd`` are coloured."""
     marked = frozenset(odd)
     for start in range(0, len(fields[0]), _AT_ONCE):
         part = list(zip(*[field[start : start + _AT_ONCE] for field in fields], strict=True))
@@ -240,16 +240,16 @@ def _blocks(form: str, fields: Sequence[Sequence[str]], odd: Sequence[int]) -> I
 
 
 def _body_of(records: Sequence[Record], shown: Sequence[Column], *, folded: bool) -> tuple[Body, list[str]]:
-    """Return the rows of a table of any records, and by row what stands for the cell of a record that is no cell's."""
+    """Return the rows of a table of any records, and by row the text for a missing cell."""
     rows = fold_records(records) if folded else [_alone(record) for record in records]
     columns = {column.name: [row.record.get(column.name) for row in rows] for column in shown}
-    # What is no cell's is the rack's, unless a database node is named.
+    # A record without a cell belongs to the rack, unless it names a database node.
     whose = ["-" if "node" in row.record else "rack" for row in rows]
     return Body([row.cells for row in rows], [row.odd for row in rows], columns), whose
 
 
 def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
-    """Return the values of one column for eyes."""
+    """Return the values of one column as texts."""
     if kind == CELLS:
         values = [fold(value.split(",")) if isinstance(value, str) and value else value for value in values]
     if set(map(type, values)) == {str} and all(values) and "".join(values).isprintable():
@@ -263,8 +263,8 @@ class Aligned(NamedTuple):
     """A column ready to be written.
 
     Attributes:
-        title: as wide as the column.
-        form: the ``%`` form of one row, which takes one text of each of ``fields``.
+        title: padded to the width of the column.
+        form: the ``%`` form of one row, which takes one text from each of ``fields``.
     """
 
     title: str
@@ -280,10 +280,10 @@ def padded_column(title: str, texts: Sequence[str], *, to_right: bool) -> tuple[
 
 
 def aligned_column(title: str, texts: Sequence[str], *, to_right: bool) -> Aligned:
-    """Return a column with the title and each text of one width.
+    """Return a column with the title and each text padded to one width.
 
-    Numbers stand right. Where every text is a number with a unit, as CellCLI prints metric values and sizes, the
-    numbers end in one column of characters and the units begin in one.
+    Numbers are aligned right. If every text is a number with a unit, as in CellCLI's metric values and sizes, the
+    numbers are aligned right and the units left.
     """
     if not to_right and (parted := quantities(texts)):
         numbers, units = parted
@@ -301,15 +301,15 @@ _NUMBER = r"(?:-?\d[\d,]*(?:\.\d+)?)"
 _NUMBERS = pattern(rf"(?:{_NUMBER}\n)+")
 _UNIT = pattern(r"[A-Za-z%/][A-Za-z%/ ]*")
 _QUANTITIES = pattern(rf"({_NUMBER}(?:[KMGT](?=\n))?|-(?=\n))(?: ({_UNIT.pattern}))?\n")
-"""Quantities, or ``-`` for an absent one, one a line: all of a column are looked at in one search."""
+"""Quantities, or ``-`` for an absent one, one per line: one search checks a whole column."""
 
 
 def quantities(texts: Sequence[str]) -> tuple[Sequence[str], Sequence[str]] | None:
-    """Return the number and the unit of each text; None when one of them is neither a quantity nor absent, or when none
-    is there. A letter that stands right behind a number belongs to it."""
+    """Return the number and the unit of each text; None if one of them is neither a quantity nor absent, or if all are
+    absent. A letter directly after a number belongs to the number."""
     if not texts or _QUANTITIES.match(f"{texts[0]}\n") is None:
         return None
-    # Nearly always each text has one digit before a blank, behind which its unit begins.
+    # Nearly always each text has one digit before a blank, and the unit after it.
     joined = "\n".join(texts)
     for digit in "0123456789":
         joined = joined.replace(f"{digit} ", f"{digit}\0")
@@ -336,8 +336,8 @@ def _alone(record: Record) -> FoldedRecord:
 def turned_lines(
     titles: Sequence[str], grid: Sequence[Sequence[str]], odd: Sequence[bool], *, width: int, color: bool
 ) -> Iterator[str]:
-    """Yield a table that is too wide: its records as columns where they fit, else each on two or three lines below titles
-    that are broken alike, else, and where they are hardly more than one, as a block of lines.
+    """Yield a table that is too wide: its records as columns if they fit; else each record on two or three lines below
+    titles wrapped in the same way; else, and for one or two records, each as a block of lines.
 
     Args:
         grid: texts by column, then by row.
@@ -367,7 +367,7 @@ def turned_lines(
 
 
 def _in_lines(titles: Sequence[str], grid: Sequence[Sequence[str]], width: int) -> list[list[tuple[list[str], int]]]:
-    """Return the columns, padded, for each line of a record that is too wide for one; none where it takes too many."""
+    """Return the padded columns for each line of a record that is too wide for one; empty if it takes too many lines."""
     parts: list[list[tuple[list[str], int]]] = []
     room = 0
     for column in (padded_column(title, texts, to_right=False) for title, texts in zip(titles, grid, strict=True)):
@@ -399,12 +399,12 @@ def _broken_rows(
 def prose_lines(
     columns: Sequence[Aligned], prose: int, texts: Sequence[str], *, width: int, color: bool, header: bool
 ) -> list[str]:
-    """Return the lines of the table with column ``prose`` last and broken between words, no wider than ``width``.
+    """Return the lines of the table with column ``prose`` last and wrapped between words, no wider than ``width``.
 
-    Columns in which nothing stands are left out, so that the sentences have their room.
+    Columns without any value are left out, to give the sentences more room.
 
     Returns:
-        the lines; none where too little room is left for the sentences.
+        the lines; none if too little room is left for the sentences.
     """
     others = [column for place, column in enumerate(columns) if place != prose]
     left = [column for column in others if any(text != "-" for field in column.fields for text in field)]

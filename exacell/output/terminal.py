@@ -1,4 +1,4 @@
-"""The console of a terminal or a pipe: talk on standard error, questions only where somebody can answer."""
+"""Show messages of a surface on standard error, and ask questions if somebody can answer: on a terminal or a pipe."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ T = TypeVar("T")
 _FALLBACK_WIDTH = 80
 
 WAIT_TOLD_AFTER, WAIT_TOLD_EVERY = 10.0, 60.0
-"""Seconds before a wait is told in a log, behind the first that it is told on a terminal, and between two times."""
+"""Seconds from the first report of a wait until a log shows it, and between two messages about it in a log."""
 
 TICK = 1.0
-"""Seconds between two looks at the clock of what is shown while no news come."""
+"""Seconds between two updates of the clock in a display without news."""
 
 
 class TerminalConsole:
     """Implements :class:`exacell.output.console.Console` on the process's standard streams.
 
     Args:
-        quiet: talk that is no plan, question or problem is left out.
-        read_line: reads one answer after showing a question; None asks on standard input, and only when that and
+        quiet: leave out messages that are neither plan, question nor problem.
+        read_line: shows a question and reads one answer; None asks on standard input, and only if that and
             standard error are terminals.
     """
 
@@ -67,10 +67,10 @@ class TerminalConsole:
         self.read_line = read_line
         self.echo = False
         self.ending = False
-        """Whether the program was told to end, so that nothing is asked any more."""
+        """Whether the program was told to end, so that no more questions are asked."""
         self.local_dates = False
         self.lend: Callable[[], AbstractContextManager[object]] = nullcontext
-        """Gives the terminal back to a local command while it runs, where a prompt has changed its modes."""
+        """Gives the terminal back to a local command while it runs, if a prompt has changed its modes."""
         self.header = True
         """Whether tables and the like begin with titles."""
         self._spool: tuple[Path, TextIO] | None = None
@@ -78,39 +78,39 @@ class TerminalConsole:
         self._sink_lost: OSError | None = None
         self._unhindered = False
         self.lost: OSError | None = None
-        """Why standard output takes nothing more, once it was found so."""
+        """The error after which standard output could not be written any more; None for none."""
         self._screen: Screen | None = None
         self._lent = 0
-        """How many programs have the terminal now."""
+        """How many programs use the terminal now."""
         self._held: list[tuple[str, str, str]] = []
         self.color = wants_color(self._err)
         self.live = draws(self._err)
-        """Whether lines can be drawn over, so that what is waited for is shown in place."""
+        """Whether lines can be drawn over, so that waits are shown in place."""
         self._drawn: list[int] = []
-        """Lengths of the lines that are drawn over next."""
+        """Lengths of the lines that are erased next."""
         self._shown: Progress | None = None
         self._began, self._news = 0.0, 0.0
-        """When the stage that is shown began, and when something was told of it last, seconds of the monotonic clock."""
+        """When the stage shown began, and when its progress last changed, in seconds of the monotonic clock."""
         self._ticking: threading.Event | None = None
-        """Set to end the thread that moves the clock of what is shown."""
+        """Set to end the thread that updates the clock of the display."""
         self._progress_log: ProgressLog | None = None
         self._wait_told: float | None = None
-        """When a wait is told next where it can't be drawn over, seconds of the monotonic clock."""
+        """When a wait is shown next if it can't be drawn in place, in seconds of the monotonic clock."""
         self.spoke = monotonic()
-        """When anything was shown last, seconds of the monotonic clock; to come while a question is open."""
+        """When anything was last shown, in seconds of the monotonic clock; infinity while a question is open."""
         self._lock = threading.RLock()
 
     def say(self, text: str) -> None:
-        """Print one line of talk on standard error."""
+        """Print a message of one line on standard error, unless quiet."""
         if not self._quiet:
             self.tell(text)
 
     def tell(self, text: str, meaning: str = "", *, head: str = "") -> None:
-        """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint); broken between words where
-        the terminal is narrower; passwords in it are masked.
+        """Print a line even if quiet, coloured by ``meaning`` (see style.paint), wrapped between words to the terminal's width,
+        and with passwords masked.
 
         Args:
-            head: what ``text`` begins with, where only that is coloured.
+            head: the beginning of ``text``, if only that is to be coloured.
         """
         text, head = masked(text), masked(head)
         with self._lock:
@@ -126,10 +126,10 @@ class TerminalConsole:
                 self._draw(drawn)
 
     def data(self, text: str) -> None:
-        """Write data on standard output at once, and to the spool file; control characters never reach a terminal.
+        """Write data to standard output at once, and to the spool file; control characters never reach a terminal.
 
         Raises:
-            OSError: nothing more can be written there. Not while cells are changed: then :attr:`lost` says so afterwards.
+            OSError: standard output can't be written any more. Not raised while cells are changed: :attr:`lost` holds it then.
         """
         with self._lock:
             self._erase()
@@ -157,10 +157,10 @@ class TerminalConsole:
             raise
 
     def written(self, write: Callable[[TextIO], T], out: TextIO | None = None) -> T:
-        """Return what ``write`` returns, which writes data on standard output or the stream that stands for it.
+        """Call ``write``, which writes data to standard output or to ``out``, and return its result.
 
         Raises:
-            OSError: it takes nothing more, from now on or since earlier.
+            OSError: the stream can't be written any more, now or since an earlier call.
         """
         if self.lost is not None:
             raise self.lost
@@ -176,10 +176,10 @@ class TerminalConsole:
 
     @contextmanager
     def diverted(self, sink: IO[str]) -> Iterator[None]:
-        """Write data to ``sink``, which is no terminal, while it is entered.
+        """Write data to ``sink``, which is not a terminal, while it is entered.
 
         Raises:
-            OSError: at the end, where it took nothing more while cells were changed, and that is not for lack of a reader.
+            OSError: at the end, if ``sink`` could not be written while cells were changed, and not for lack of a reader.
         """
         self._sink, self._sink_lost = sink, None
         try:
@@ -191,8 +191,8 @@ class TerminalConsole:
 
     @contextmanager
     def unhindered(self) -> Iterator[None]:
-        """Let data that can't be written stop nothing while it is entered: cells are being changed. Where standard output
-        took nothing more, :attr:`lost` says so."""
+        """While entered, data that can't be written stops nothing, because cells are being changed. If standard output could
+        not be written, :attr:`lost` holds the error."""
         before, self._unhindered = self._unhindered, True
         try:
             yield
@@ -201,19 +201,19 @@ class TerminalConsole:
 
     @property
     def unicode(self) -> bool:
-        """Whether standard output takes block characters."""
+        """Return whether standard output takes block characters."""
         return takes_unicode(sys.stdout)
 
     @property
     def columns(self) -> int | None:
-        """The width of the terminal that gets the data, None where something else does."""
+        """Return the width of the terminal that gets the data; None if the data go elsewhere."""
         return terminal_width(sys.stdout) if self._sink is None else None
 
     @contextmanager
     def screen(self) -> Iterator[Screen | None]:
-        """Give the whole terminal while it is entered; None where there is none or the data go elsewhere.
+        """Yield the whole terminal as a screen; None if there is no terminal or the data go elsewhere.
 
-        Talk is held back meanwhile and shown afterwards.
+        Messages are held back meanwhile and shown afterwards.
         """
         from exacell.output.screen import Screen, fits_screen
 
@@ -232,9 +232,9 @@ class TerminalConsole:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Give the terminal to another program, an editor or a pager, while it is entered: nothing of ours is drawn over it.
+        """While entered, another program (an editor or a pager) has the terminal, and exacell draws nothing on it.
 
-        Talk is held back meanwhile and shown afterwards, where it would come on that terminal.
+        Messages that would go to that terminal are held back and shown afterwards.
         """
         with self._lock:
             self._erase()
@@ -250,18 +250,18 @@ class TerminalConsole:
 
     @property
     def _elsewhere(self) -> bool:
-        """Whether something else has the terminal on which talk comes."""
+        """Return whether a screen or another program has the terminal to which messages go."""
         return self._screen is not None or (self._lent > 0 and not self._err.closed and self._err.isatty())
 
     def _tell_held(self) -> None:
-        """Tell what was held back, unless something still has the terminal."""
+        """Show the messages held back, unless the terminal is still in use."""
         if not self._elsewhere:
             held, self._held = self._held, []
             for text, meaning, head in held:
                 self.tell(text, meaning, head=head)
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
-        """Show a plan, folded over equal targets, on standard error: on one screen where a terminal asks about it."""
+        """Show a plan, equal targets once, on standard error; ``brief``: on one screen if a terminal asks about it."""
         from exacell.plan.unsaid import without_secrets
 
         said = without_secrets(plan)
@@ -283,7 +283,7 @@ class TerminalConsole:
 
     @property
     def can_ask(self) -> bool:
-        """Whether somebody can answer a question."""
+        """Return whether somebody can answer a question."""
         if self.ending:
             return False
         if self.read_line is not None:
@@ -292,11 +292,11 @@ class TerminalConsole:
 
     @property
     def on_terminal(self) -> bool:
-        """Whether talk goes to a terminal."""
+        """Return whether messages go to a terminal."""
         return self._err.isatty()
 
     def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
-        """Ask yes or no, no being the default; None when nobody can be asked. The answer d shows the details and asks again."""
+        """Ask yes or no, with no as default; None if nobody can answer. The answer d shows the details and asks again."""
         while True:
             answer = self.ask(f"{question.rstrip()} [{'y/N/d' if details else 'y/N'}] ")
             word = (answer or "").strip().lower()
@@ -305,7 +305,7 @@ class TerminalConsole:
             details()
 
     def ask(self, question: str) -> str | None:
-        """Ask for a line of text; None when nobody can be asked or the input has ended."""
+        """Ask for a line of text; None if nobody can answer or the input has ended."""
         if not self.can_ask:
             return None
         with self._lock:
@@ -318,7 +318,7 @@ class TerminalConsole:
             self.spoke = monotonic()
 
     def edit(self, path: Path, env: Mapping[str, str]) -> bool:
-        """Open a file in the user's editor and return when it has ended; False when there is no terminal for one.
+        """Open a file in the user's editor and wait for its end; return False if there is no terminal for one.
 
         Raises:
             StatementError: the editor can't be started, or ended with an error.
@@ -332,9 +332,9 @@ class TerminalConsole:
         return True
 
     def read_here(self, question: str) -> str | None:
-        """Show a question and read one line from standard input; empty when Ctrl-C was pressed.
+        """Show a question and read one line from standard input; empty if Ctrl-C was pressed.
 
-        None at its end, also when the terminal was closed, and when the program is told to end meanwhile.
+        None at the end of input, also if the terminal was closed, or if the program is told to end meanwhile.
         """
         self._write(printable(question))
         line = ""
@@ -352,11 +352,11 @@ class TerminalConsole:
 
     @property
     def spooling(self) -> Path | None:
-        """The file that gets a copy of all data, None when there is none."""
+        """Return the path of the file that gets a copy of all data; None if there is none."""
         return self._spool[0] if self._spool else None
 
     def spool(self, path: Path | None, *, append: bool = False, anew: bool = False) -> None:
-        """Write a copy of all data to ``path`` from now on, which has to be a new file for ``anew``; None ends that.
+        """Write a copy of all data to ``path`` from now on, for ``anew`` only into a new file; None ends that.
 
         Raises:
             OSError: the file can't be opened.
@@ -368,7 +368,7 @@ class TerminalConsole:
             self._spool = (path, path.open("x" if anew else "a" if append else "w", encoding="utf-8"))
 
     def copy(self, data: str) -> None:
-        """Write data to the spool file, when there is one; one that takes no more is closed, which is told."""
+        """Write data to the spool file, if there is one; if that fails, the file is closed and a message reports it."""
         if self._spool is None:
             return
         path, stream = self._spool
@@ -382,7 +382,7 @@ class TerminalConsole:
             self.tell(f"{path}: {reason}; it is cut off, and spooling has ended", "error")
 
     def progress(self, progress: Progress | None) -> None:
-        """Show where a plan stands: in place on a terminal, else one line when a stage begins and for each failure."""
+        """Show the progress of a plan: in place on a terminal, else one line when a stage begins and for each failure."""
         with self._lock:
             if self._quiet:
                 return
@@ -411,8 +411,8 @@ class TerminalConsole:
                 self._log(progress)
 
     def _tick(self, ended: threading.Event) -> None:
-        """Draw what is shown again each second, with its clock; where it was taken away, for a question or data, it stays
-        away until there is news of it."""
+        """Redraw the display each second for its clock; a display that was removed, for a question or data, is not redrawn
+        until its progress changes."""
         while not ended.wait(TICK):
             with self._lock:
                 if self._err.closed:
@@ -422,15 +422,15 @@ class TerminalConsole:
                     self._draw(self._shown)
 
     def waiting(self, text: str | None) -> None:
-        """Show one line about what is waited for, in place, until anything else is shown; None takes it away.
+        """Show one line about a wait in place, until anything else is shown; None removes it.
 
-        Where lines can't be drawn over it is written when the wait has lasted a while, and again each minute. Quiet, nothing is.
+        If lines can't be drawn over, it is written after the wait has lasted a while, and again each minute; never if quiet.
         """
         with self._lock:
             if self._quiet or self._elsewhere or self._shown is not None:
                 return
             if text and self.spoke == inf:
-                return  # A question is open: whoever answers has the line.
+                return  # A question is open, and its answer is typed on this line.
             if not self.live:
                 self._log_wait(text)
                 return
@@ -470,7 +470,7 @@ class TerminalConsole:
         self._drawn, self._shown = [len(line) for line in lines], progress
 
     def _painted(self, line: str) -> str:
-        """Return a line of progress in the colour of what it says."""
+        """Return a line of progress in the colour of its state."""
         words = (
             ("  failed", "error"),
             ("  waiting", "warning"),
@@ -484,14 +484,14 @@ class TerminalConsole:
 
     def _erase(self) -> None:
         if self._drawn:
-            # A terminal that became narrower meanwhile has broken them.
+            # The lines were wrapped if the terminal became narrower meanwhile.
             width = terminal_width(self._err) or _FALLBACK_WIDTH
             rows = sum(max(-(-length // width), 1) for length in self._drawn)
             self._write(f"\x1b[{rows}A\r\x1b[J")
             self._drawn = []
 
     def _write(self, text: str) -> None:
-        """Write talk, which stops nothing that is done: where it can't be written it is lost."""
+        """Write a message to standard error; if it can't be written, it is lost, and the work continues."""
         self.spoke = max(self.spoke, monotonic())
         try:
             self._err.write(readable(text, self._err))

@@ -1,14 +1,15 @@
-"""The one table of colours: what each meaning looks like, in output, in what rich draws and in the line that is typed. Pure.
+"""Hold the only table of colours: the look of each meaning, in output, in rich's drawings and in the typed line. Pure.
 
-A colour stands only where it means something: red is lost or failed, yellow waits or wants a look, green is done, grey explains.
-The colours are fixed ones of the 256 that terminals know, each readable on black and on white: which of the two a terminal
-has, nothing tells. Source: ECMA-48, 8.3.117, SGR; xterm, ctlseqs, "88- and 256-color support"; WCAG 2.2, relative luminance.
+Every colour has a meaning: red is lost or failed, yellow waits or needs attention, green is done, grey explains.
+The colours are fixed ones of the 256 that terminals know, each readable on black and on white, because a program can't find
+out which background a terminal has. Source: ECMA-48, 8.3.117, SGR; xterm, ctlseqs, "88- and 256-color support"; WCAG 2.2,
+relative luminance.
 """
 
 from __future__ import annotations
 
 COLOURS = {"red": 196, "yellow": 136, "green": 29, "grey": 244, "blue": 33, "cyan": 31, "magenta": 133}
-"""Numbers among the 256 colours, 16 and above: those below are whatever the user's theme made of them."""
+"""Numbers among the 256 colours, 16 and above: the user's theme may change those below."""
 
 MEANINGS = {
     "title": "bold",
@@ -20,7 +21,7 @@ MEANINGS = {
     "changed": "reverse",
     "marked": "reverse",
 }
-"""What is printed: the meaning, and its attributes and colour."""
+"""For printed text: each meaning with its attributes and colour."""
 
 TYPED = {
     "prompt": "green",
@@ -48,7 +49,7 @@ TYPED = {
     "toolbar.write": "bold yellow",
     "toolbar.wrong": "red",
 }
-"""What is typed and what stands round it: prompt_toolkit's name for it, and its attributes and colour."""
+"""For the typed line and around it: prompt_toolkit's name, with its attributes and colour."""
 
 _ATTRIBUTES = {"bold": "1", "underline": "4", "reverse": "7"}
 
@@ -56,17 +57,17 @@ ASCII = str.maketrans({
     "·": "-", "→": "->", "←": "<-", "×": "x", "…": "...", "–": "-", "—": "-", "≤": "<=", "≥": ">=", "±": "+/-",
     "✓": "ok", "✗": "x", "▸": ">", "▾": "v", "•": "*", "’": "'", "“": '"', "”": '"', "µ": "u", "█": "#", "░": ".",
 })  # fmt: skip
-"""What is written for the signs of exacell's own texts where a terminal knows ASCII alone."""
+"""ASCII replacements for the special characters of exacell's own texts."""
 
 
 def escape(style: str) -> str:
-    """Return the escape sequence that begins a style; empty for none."""
+    """Return the escape sequence that begins a style; empty for an empty style."""
     codes = [_ATTRIBUTES.get(word) or f"38;5;{COLOURS[word]}" for word in style.split()]
     return f"\x1b[{';'.join(codes)}m" if codes else ""
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue of a colour, 0 to 255 each. Source: xterm's 256colres.h, a cube of six steps, then greys."""
+    """Return red, green and blue of a colour, each 0 to 255. Source: xterm's 256colres.h, a cube of six steps, then greys."""
     number = COLOURS[colour]
     if number >= 232:
         level = 8 + 10 * (number - 232)
@@ -77,10 +78,10 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 
 def in_hexadecimal(style: str) -> str:
-    """Return a style as prompt_toolkit spells it: ``bold #ff0000``."""
+    """Return a style in prompt_toolkit's notation: ``bold #ff0000``."""
     return " ".join("#{:02x}{:02x}{:02x}".format(*rgb(word)) if word in COLOURS else word for word in style.split())
 
 
 def for_rich(style: str) -> str:
-    """Return a style as rich spells it: ``bold color(196)``."""
+    """Return a style in rich's notation: ``bold color(196)``."""
     return " ".join(f"color({COLOURS[word]})" if word in COLOURS else word for word in style.split())

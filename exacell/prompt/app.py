@@ -1,7 +1,7 @@
-"""The prompt: read a line, run it, show what it says, until the user leaves.
+"""Run the prompt: read a line, run it, show its answer, until the user leaves.
 
-prompt_toolkit owns the main thread while a line is typed; statements run on it between prompts. Connections open and
-names arrive in the background, so that neither the first prompt nor typing waits for a cell.
+prompt_toolkit has the main thread while a line is typed; statements run on it between prompts. Connections are opened and
+names are read in the background, so that neither the first prompt nor typing waits for a cell.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ if TYPE_CHECKING:
     from exacell.session.given import Services, Session
 
 _CPR_TIMEOUT = 1
-"""Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
+"""Seconds within which a terminal must report its cursor position; one that does not gets no toolbar."""
 
 _MENU = 6
-"""Rows below the line that is typed, for the menu."""
+"""Rows for the menu below the typed line."""
 
 
 def run(session: Session, services: Services, console: TerminalConsole) -> ExitCode:
-    """Talk with the user until they leave; return the process's exit code, which is 0."""
+    """Run the prompt until the user leaves; return the process's exit code, DONE, or INTERRUPTED after a signal to end."""
     return Prompt(session, services, console).run()
 
 
 class Prompt:
-    """One session at the prompt."""
+    """The prompt of one session."""
 
     def __init__(self, session: Session, services: Services, console: TerminalConsole) -> None:
         self.session, self.services = session, services
@@ -75,7 +75,7 @@ class Prompt:
 
     @cached_property
     def runner(self) -> PromptRunner:
-        """Runs what is entered; loaded when it is first needed."""
+        """Return the runner of entered statements; it is loaded when first needed."""
         from exacell.prompt.entering import PromptRunner
 
         runner = PromptRunner(self.session, self.services, self.console, self._aliases)
@@ -84,7 +84,7 @@ class Prompt:
 
     @cached_property
     def background(self) -> BackgroundReads:
-        """The statements that still read behind the prompt."""
+        """Return the statements that still read in the background."""
         from exacell.prompt.background import BackgroundReads
 
         reads = BackgroundReads(self.entry.app, self.runner, self.console)
@@ -93,7 +93,7 @@ class Prompt:
         return reads
 
     def run(self) -> ExitCode:
-        """Read and run statements until Ctrl-D or EXIT."""
+        """Read and run statements until Ctrl-D or EXIT, and return the exit code."""
         self.services.run_nested = self._nested
         with self._typing:
             self._greet()
@@ -109,7 +109,7 @@ class Prompt:
                 self._learner.end()
 
     def _one(self) -> None:
-        """Read one line and run what it says.
+        """Read one line and run its statements.
 
         Raises:
             EOFError: the user left with Ctrl-D.
@@ -126,7 +126,7 @@ class Prompt:
         except KeyboardInterrupt:
             if self._ran:
                 self.background.give_up()
-            return  # Ctrl-C drops the line.
+            return  # Ctrl-C discards the line.
         finally:
             self._settle_cpr()
         if self._interrupted_at_once():
@@ -160,11 +160,11 @@ class Prompt:
             enable_suspend=True,
             include_default_pygments_style=False,
         )
-        # Up and Page Up go to entries that begin with what is typed, as fish and pgcli do.
+        # Up and Page Up go to entries that begin with the typed text, as in fish and pgcli.
         session.default_buffer.enable_history_search = Always()
-        # What an answer filled the screen with stays in sight until the next line is begun.
+        # An answer that fills the screen stays visible until the next line is begun.
         session.default_buffer.on_text_changed += lambda buffer: self._make_room(bool(buffer.text))
-        # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
+        # No warning for a terminal that does not report its cursor position, such as a script's pty.
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
         session.app.after_render += self._learner.prompt_shown
@@ -177,7 +177,7 @@ class Prompt:
     def _nested(self, text: str) -> ExitCode:
         if not text:
             raise AtPrompt
-        self.runner.may_wait_behind = False  # Whoever runs it waits for its end.
+        self.runner.may_wait_behind = False  # The caller waits for its end.
         return self.runner.run_text(text)
 
     def _rack_name(self) -> str:
@@ -198,13 +198,13 @@ class Prompt:
         )
 
     def _around(self) -> Surroundings:
-        """Return what a line is judged by now."""
+        """Return the aliases and releases by which a line is judged now."""
         from exacell.prompt.check import Surroundings
 
         try:
             aliases = tuple(self._aliases.all().items())
         except ExacellError:
-            aliases = ()  # Told when a line is entered.
+            aliases = ()  # The error is shown when a line is entered.
         session, services = self.session, self.services
         if session.rack is None:
             return Surroundings(aliases=aliases)
@@ -218,16 +218,16 @@ class Prompt:
             renderer.cpr_support = CPR_Support.NOT_SUPPORTED
 
     def _typing_on(self) -> bool:
-        """Whether somebody has begun to type the next line, right behind the last Enter or since."""
+        """Return whether the user has begun to type the next line, right after the last Enter or since."""
         begun = get_typeahead(self.entry.app.input)
         store_typeahead(self.entry.app.input, begun)
         entered = any(press.key in (Keys.ControlM, Keys.ControlJ) for press in begun)
         return not entered and (self._typing.typed() or bool(begun))
 
     def _interrupted_at_once(self) -> bool:
-        """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
+        """Return whether Ctrl-C was pressed after Enter, before the terminal was given back; what was typed before it is lost."""
         typed = get_typeahead(self.entry.app.input)
-        if self._typing.interrupted():  # Behind all that the prompt has read.
+        if self._typing.interrupted():  # After all that the prompt has read.
             return True
         places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
         store_typeahead(self.entry.app.input, typed[places[-1] + 1 :] if places else typed)
@@ -250,7 +250,7 @@ class Prompt:
         self._remind()
 
     def _remind(self) -> None:
-        """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
+        """Show each warning about what an earlier change left unfinished, once; the prompt's mark stays until it is repaired."""
         try:
             self._pending = tuple(left_behind(self.session, self.services, warn=True))
         except ExacellError as error:
@@ -275,7 +275,7 @@ class Prompt:
         self.console.lend = self._typing.lent
         try:
             found = segments(text)
-            # Several were pasted: none stops the others.
+            # Several statements were pasted: none may stop for a pager or stay in the background.
             self.runner.may_wait_behind = self.runner.delivery.pages = len(found) == 1
             for segment in found:
                 self._usage.note(segment.text)
@@ -300,7 +300,7 @@ class Prompt:
             self.console.lend = nullcontext
 
     def _indent(self, text: str) -> int | None:
-        """Return in which column the entered line began on the screen, None when it does not fit on one row."""
+        """Return the column in which the entered line began on the screen; None if it does not fit on one row."""
         width = sum(len(piece) for _, piece in prompt_fragments(self.session, pending=len(self._pending)))
         fits = "\n" not in text and width + len(text) < self.entry.app.output.get_size().columns
         return width + len(text) - len(text.lstrip()) if fits else None
@@ -314,5 +314,5 @@ class Prompt:
 
 
 def _continuation(width: int, line: int, wrapped: int) -> str:
-    """Return what stands before a further line; nothing before what is only too long for the row above."""
+    """Return the text before a further line; empty for a row that only continues a line too long for one row."""
     return "" if wrapped else "  -> "

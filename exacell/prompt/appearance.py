@@ -1,4 +1,4 @@
-"""What the prompt says and how everything on it is coloured. Reads the session only; loads little: it comes first."""
+"""Build the prompt's text and colours. Only reads the session, and imports little, because it is loaded first."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ STYLE = Style.from_dict({name: in_hexadecimal(style) for name, style in TYPED.it
 
 
 def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) -> Fragments:
-    """Return the prompt: ``t1 3 cells RW exacell> ``, red on a production rack; just ``exacell> `` without a rack.
+    """Return the prompt: ``t1 3 cells RW exacell> ``, red on a production rack; only ``exacell> `` without a rack.
 
     Args:
-        pending: number of warnings that wait; shown as ``!``.
-        done: the line was entered. The text stays the same; the ``>`` is drawn in a style of its own, so that a
-            program that waits for a prompt in the terminal's raw stream sees the waiting ones only.
+        pending: number of open warnings; shown as ``!`` and the number.
+        done: whether the line was entered. The text stays the same, but the ``>`` gets its own style, so that a
+            program that waits for a prompt in the terminal's raw stream matches only prompts that wait for input.
     """
     fragments: Fragments = []
     if session.rack is not None:

@@ -1,4 +1,4 @@
-"""The statements that still read behind the prompt: what they answer is shown above it, whole, when it comes."""
+"""Keep statements reading in the background of the prompt; each answer is shown above the prompt when it is complete."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from exacell.output.terminal import TerminalConsole
 from exacell.prompt.entering import PromptRunner, Reading
 
 _TICK = 1.0
-"""Seconds between two drawings of the toolbar while something is waited for."""
+"""Seconds between two updates of the toolbar during a wait."""
 
 _MOST = 8
-"""Statements that read at the same time; the next one waits for the oldest."""
+"""How many statements read at the same time; the next one waits for the oldest."""
 
 
 class BackgroundReads:
-    """The statements that went on behind the prompt, oldest first.
+    """The statements that still read in the background, oldest first.
 
-    They are shown from the event loop of ``app`` while it reads a line, else between two lines.
+    Their answers are shown from the event loop of ``app`` while it reads a line, else between two lines.
     """
 
     def __init__(self, app: Application[str], runner: PromptRunner, console: TerminalConsole) -> None:
@@ -36,7 +36,7 @@ class BackgroundReads:
         self._readings: list[Reading] = []
 
     def add(self, reading: Reading) -> None:
-        """Leave a statement behind the prompt."""
+        """Add a statement that continues in the background, and say so."""
         self._readings.append(reading)
         if len(self._readings) == 1:
             threading.Thread(target=self._tick, name="exacell-behind", daemon=True).start()
@@ -45,14 +45,14 @@ class BackgroundReads:
         )
 
     def _tick(self) -> None:
-        """Have the toolbar drawn again each second, which says how long it is waited, until nothing is waited for."""
+        """Redraw the toolbar each second, which shows how long the wait has lasted, until all statements have ended."""
         while self._readings:
             self._app.invalidate()
             time.sleep(_TICK)
 
     @property
     def sentence(self) -> str:
-        """What is waited for, for the toolbar; empty when nothing is."""
+        """Return a sentence for the toolbar about what is waited for; empty for nothing."""
         if not self._readings:
             return ""
         first, others = self._readings[0], len(self._readings) - 1
@@ -61,10 +61,10 @@ class BackgroundReads:
         return f"waiting for: {said}   (Ctrl-C stops waiting)"
 
     def before(self, line: Line) -> None:
-        """Let go of, or wait for, what a line that is about to run must not run beside.
+        """Before a line runs, end or wait for the statements that it must not run beside.
 
         Raises:
-            KeyboardInterrupt: the wait was given up, and with it the line.
+            KeyboardInterrupt: the user ended the wait; the line is discarded too.
         """
         if line.call is not None and line.call.command.name == "connect":
             self.give_up()
@@ -78,7 +78,7 @@ class BackgroundReads:
                 reading.overtaken = True
 
     def catch_up(self) -> None:
-        """Show what has ended: above the prompt where one stands, from its event loop, else as it is."""
+        """Show the answers of statements that have ended: above a visible prompt, from its event loop, else directly."""
         if not any(reading.ended for reading in self._readings):
             return
         if self._app.is_running:
@@ -87,14 +87,14 @@ class BackgroundReads:
             self._deliver_ended()
 
     def ended(self) -> None:
-        """Say, from any thread, that one of them has ended."""
+        """Report from any thread that one of the statements has ended."""
         loop = self._app.loop
         if self._app.is_running and loop is not None:
-            with suppress(RuntimeError):  # This prompt has just ended; the next one catches up.
+            with suppress(RuntimeError):  # This prompt has just ended; the next one shows the answer.
                 loop.call_soon_threadsafe(self.catch_up)
 
     def give_up(self) -> None:
-        """End them all."""
+        """End all statements in the background."""
         given_up, self._readings = self._readings, []
         for reading in given_up:
             reading.give_up()
@@ -116,11 +116,11 @@ def _from(reading: Reading) -> str:
 
 
 def show_above(app: Application[str], show: Callable[[], object]) -> None:
-    """Let ``show`` print where the prompt stands, and draw the prompt below what it printed.
+    """Let ``show`` print in the place of the prompt, and draw the prompt again below its output.
 
-    The terminal stays in the prompt's mode meanwhile. prompt_toolkit's ``run_in_terminal`` gives it back to line
-    editing, and a key that arrives then is echoed into the output, or, as Ctrl-D, swallowed by the terminal.
-    To be called from the event loop of ``app``, for what prints and asks nothing.
+    The terminal stays in the prompt's mode meanwhile. prompt_toolkit's ``run_in_terminal`` switches it to line editing; a key
+    that arrives then is echoed into the output or, like Ctrl-D, swallowed by the terminal.
+    Call it from the event loop of ``app``; ``show`` may print, but must not ask questions.
     """
     app.renderer.erase()
     try:

@@ -1,4 +1,4 @@
-"""What a line means while it is typed: where it is wrong, and what Enter would do. Pure; never asks a cell."""
+"""Judge a line while it is typed: where it is wrong, and what it means. Pure; never asks a cell."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from exacell.language.words import needs_more, split_statements, takes_all_words
 
 @dataclass(frozen=True, kw_only=True)
 class Surroundings:
-    """What a line is judged by besides the grammar.
+    """The context, besides the grammar, by which a line is judged.
 
     Attributes:
         aliases: (name, statement) of each alias.
-        releases: those that are known of the selected cells, each once.
+        releases: the known releases of the selected cells, each once.
     """
 
     aliases: tuple[tuple[str, str], ...] = ()
@@ -32,7 +32,7 @@ class Surroundings:
 
     @property
     def alias_table(self) -> Mapping[str, str]:
-        """The aliases by name."""
+        """Return the aliases, name → statement."""
         return MappingProxyType(dict(self.aliases))
 
 
@@ -41,7 +41,7 @@ PLAIN = Surroundings()
 
 @dataclass(frozen=True, kw_only=True)
 class Segment:
-    """One statement of what was typed, its offsets equal to those in the buffer once ``start`` is added."""
+    """One statement of the typed text; its offsets plus ``start`` are offsets in the buffer."""
 
     text: str
     start: int
@@ -49,10 +49,10 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one segment is: a parsed line, an error, or neither (empty, a comment, an alias for several statements).
+    """The meaning of one segment: a parsed line, an error, or neither (empty, a comment, an alias for several statements).
 
     Attributes:
-        became: what it was taken for when it was typed short; empty when it was not.
+        became: the full statement, if it was typed short; else empty.
     """
 
     segment: Segment
@@ -62,7 +62,7 @@ class Verdict:
 
 
 def segments(text: str) -> list[Segment]:
-    """Return the statements of ``text``: lines, joined where one continues, and parts between ``;``."""
+    """Return the statements of ``text``: its lines, joined with their continuation lines, and the parts between ``;``."""
     found: list[Segment] = []
     begin = 0
     for end in (*(match.start() for match in re.finditer("\n", text)), len(text)):
@@ -70,10 +70,10 @@ def segments(text: str) -> list[Segment]:
         if end < len(text) and (needs_more(piece.rstrip() if piece.strip() else "") or sql_goes_on(piece)):
             continue
         if piece.strip() == "/" and found and is_block(found[-1].text):
-            begin = end + 1  # SQL*Plus runs a block by it.
+            begin = end + 1  # The line with which SQL*Plus runs a block.
             continue
         piece = without_comments(piece)
-        # What a shell is to read keeps its lines.
+        # Text for a shell keeps its lines.
         whole = here_document(piece) is not None or ("\n" in piece and takes_all_words(piece))
         found += [Segment(text=piece, start=begin)] if whole else _parts(flatten(piece), begin)
         begin = end + 1
@@ -100,7 +100,7 @@ def _parts(text: str, start: int) -> Iterator[Segment]:
 
 @lru_cache(maxsize=256)
 def verdict(text: str, around: Surroundings = PLAIN) -> tuple[Line | None, StatementError | None, str]:
-    """Return what one statement means, or why it means nothing, and what it was taken for when it was typed short."""
+    """Return one statement's parsed line, or its error, and the full statement if it was typed short."""
     try:
         became, line = understood(text, around.alias_table)
     except StatementError as error:
@@ -116,7 +116,7 @@ def verdict(text: str, around: Surroundings = PLAIN) -> tuple[Line | None, State
 
 
 def carried(line: Line) -> str:
-    """Return the statement that a line carries, as ``plan resize flashcache size=1g`` does; empty when it carries none."""
+    """Return the statement within a line, as in ``plan resize flashcache size=1g``; empty if there is none."""
     last = line.call.command.params[-1] if line.call is not None and line.call.command.params else None
     if line.call is None or last is None or last.kind is not Kind.STATEMENT or not last.rest:
         return ""
@@ -124,7 +124,7 @@ def carried(line: Line) -> str:
 
 
 def _carried_error(text: str, line: Line) -> StatementError | None:
-    """Return what is wrong with the statement that a line carries, with its place in ``text``."""
+    """Return the error of the statement within a line, with its place in ``text``; None if it has none."""
     inner = carried(line)
     place = text.rfind(inner) if inner else -1
     if place < 0:
@@ -139,7 +139,7 @@ def _carried_error(text: str, line: Line) -> StatementError | None:
 
 
 def _absent(text: str, line: Line, releases: tuple[str, ...]) -> StatementError | None:
-    """Return the first thing in the statement that a selected cell's release does not have, with its place."""
+    """Return an error about the first word that a selected cell's release does not have, with its place; else None."""
     for release in releases if line.cellcli is not None else ():
         assert line.cellcli is not None
         for said in missing(line.cellcli, release):
@@ -162,9 +162,9 @@ def verdicts(text: str, around: Surroundings = PLAIN) -> list[Verdict]:
 
 
 def live_error(text: str, cursor: int, around: Surroundings = PLAIN) -> tuple[int, int, StatementError] | None:
-    """Return (start, end, error) of what is wrong already, None when nothing is, or only the word still being typed.
+    """Return (start, end, error) of the first error; None if there is none, or only in the word still being typed.
 
-    What is missing at the end, or wrong in the word at the cursor, may yet become right.
+    An error at the end, or in the word at the cursor, may disappear with more typing.
     """
     for found in verdicts(text, around):
         error = found.error

@@ -1,4 +1,4 @@
-"""Completion at the prompt: what :mod:`exacell.language.suggest` offers, as prompt_toolkit wants it."""
+"""Offer the completions of :mod:`exacell.language.suggest` to prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from exacell.prompt.check import flatten
 from exacell.session.completion.stored_names import STORED
 
 _FROM_DISK = STORED | {Kind.RECIPE}
-"""Kinds whose names are read from files at each question."""
+"""Kinds whose names are read from files each time."""
 
 
 class NotInMemory(Exception):
-    """What is asked for must be read from files first, which may take long: on a file server that is away, for ever."""
+    """A name must be read from files first, which may take long: from an unreachable file server, for ever."""
 
 
 def in_memory(known: Known) -> Known:
-    """Return what of ``known`` needs no file; the rest raises NotInMemory when it is asked for."""
+    """Return the part of ``known`` that needs no file; the other parts raise NotInMemory when called."""
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         if kind in _FROM_DISK:
@@ -41,13 +41,13 @@ def in_memory(known: Known) -> Known:
 
 
 class StatementCompleter(Completer):
-    """Offers what may come next, words that fit by a part or their letters too, often used ones first.
+    """Offers the words that may come next, also words that match in a part or in single letters; often used ones first.
 
     Nothing is offered before the first letter of an empty line unless Tab was pressed.
 
     Args:
-        known: what is known at this moment; asked once for each completion, answers at once.
-        used: how often a word was used behind a first word.
+        known: returns what is known now; called once for each completion, and must return at once.
+        used: returns how often a word was used in statements with the same first word.
     """
 
     def __init__(self, known: Callable[[], Known], used: Used) -> None:
@@ -55,14 +55,14 @@ class StatementCompleter(Completer):
         self._used = used
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Yield what may replace the word at the cursor."""
+        """Yield the words that may replace the word at the cursor."""
         yield from self._offered(document, complete_event, self._known())
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """Yield the same: from memory in the turn of the key itself, so that line and menu are drawn at once; what
-        must be read from files comes from a thread."""
+        """Yield the same words: from memory while the key itself is handled, so that line and menu are drawn at once; if files
+        must be read, from a thread."""
         try:
             found = list(self._offered(document, complete_event, in_memory(self._known())))
         except NotInMemory:
@@ -82,7 +82,7 @@ class StatementCompleter(Completer):
 
 
 class Offered(Completion):
-    """A completion in plain words: the menu asks for each one's texts many times a key, to know how wide it must be."""
+    """A completion with plain texts: the menu asks for the texts of all of them many times per key, to find its width."""
 
     def __init__(self, text: str, *, start_position: int, display_meta: str) -> None:
         super().__init__(text, start_position=start_position, display_meta=display_meta)
@@ -90,10 +90,10 @@ class Offered(Completion):
 
     @property
     def display_text(self) -> str:
-        """The word."""
+        """Return the word."""
         return self.text
 
     @property
     def display_meta_text(self) -> str:
-        """The phrase beside it."""
+        """Return the phrase beside the word."""
         return self._said

@@ -1,5 +1,5 @@
-"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked
-below it; EDIT in the user's editor."""
+"""Run what was entered at the prompt: expand short forms, let slow reads continue in the background, mark errors
+below the line, and open the user's editor for EDIT."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ from exacell.session.request import Request
 from exacell.session.signals import EditRequested
 
 AT_LEAST = 0.4
-"""Seconds for which it waits even when somebody types on."""
+"""The least wait for a result, in seconds, even if the user types on."""
 
 _LOOK = 0.05
 
 
 class StillReading(Exception):
-    """The statement goes on; its result comes later."""
+    """Raised when the statement is still reading; its result comes later."""
 
 
 def may_go_on(line: Line) -> bool:
-    """Return whether a statement may go on behind the prompt: it reads from cells and asks nobody anything."""
+    """Return whether a statement may continue in the background: it reads from cells and asks no question."""
     if line.shell or line.effect is not Effect.READ:
         return False
     if line.call is None:
@@ -57,17 +57,17 @@ def may_go_on(line: Line) -> bool:
 
 
 class Reading:
-    """One statement that runs in a thread of its own; its result is delivered by whoever owns the terminal.
+    """One statement that runs in its own thread; the thread that has the terminal delivers its result.
 
     Args:
-        on_end: called from the thread when there is a result or an error.
+        on_end: called from the statement's thread when there is a result or an error.
     """
 
     def __init__(self, session: Session, services: Services, line: Line, text: str, on_end: Callable[[], None]) -> None:
         self.line = line
         self.text = text
         self.overtaken = False
-        """Whether a later statement asked cells, so that what ``@down`` means is its business."""
+        """Whether a later statement has asked cells; that statement then decides which cells are ``@down``."""
         self._session, self._services = session, services
         self._own: Session | None = None
         self._recording: Recording | None = None
@@ -86,25 +86,25 @@ class Reading:
             self._own = session
             self._result = execute(session, services, Request(), self.line)
         except BaseException as error:
-            # Kept for the thread that delivers, where it is raised again.
+            # Kept and raised again in the thread that delivers the result.
             self._error = error
         self._ended.set()
         self._on_end()
 
     @property
     def ended(self) -> bool:
-        """Whether there is a result or an error to deliver."""
+        """Return whether there is a result or an error to deliver."""
         return self._ended.is_set()
 
     @property
     def waiting_for(self) -> CellSet:
-        """The cells that have not answered yet; where it waits for none, the other hosts that anybody waits for."""
+        """Return the cells that have not answered yet; if there are none, the other hosts whose answer is awaited."""
         late = self._recording.waiting_for if self._recording is not None else CellSet()
         return late if len(late) else self._services.awaited - CellSet(self._session.need_rack().cells)
 
     @property
     def waited(self) -> float:
-        """Seconds since it began."""
+        """Return the seconds since it began."""
         return time.monotonic() - self._began
 
     def outcome(
@@ -114,14 +114,14 @@ class Reading:
         typing: Callable[[], bool] = bool,
         tell: Callable[[str | None], None] = lambda text: None,
     ) -> Result:
-        """Return the result, waiting at most ``patience`` seconds for it (None: as long as it takes).
+        """Return the result, after a wait of at most ``patience`` seconds (None: no limit).
 
         Args:
-            typing: whether somebody has begun to type: then the wait ends early, so that they see what they type.
-            tell: is given a line about whom it waits for, now and then, and None at the end.
+            typing: returns whether the user has begun to type; the wait then ends early, so that the text typed is visible.
+            tell: called now and then with a line about the cells waited for, and with None at the end.
 
         Raises:
-            StillReading: there is none yet.
+            StillReading: there is no result yet.
             KeyboardInterrupt: Ctrl-C was pressed twice; the connections were closed to end the statement.
             ExacellError: the statement failed.
         """
@@ -148,7 +148,7 @@ class Reading:
         return self._result
 
     def give_up(self) -> None:
-        """End the statement by closing the connections it waits on; they open anew on the next use."""
+        """End the statement by closing the connections it waits on; the next use opens new ones."""
         if self._own is not None:
             self._own.interrupted.set()
         self._session.interrupted.set()
@@ -156,7 +156,7 @@ class Reading:
 
 
 class PromptRunner(Runner):
-    """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
+    """Marks the error of a bad statement below the entered line, and lets slow reads continue in the background."""
 
     interactive = True
 
@@ -169,18 +169,18 @@ class PromptRunner(Runner):
         self._last = ""
         self.may_wait_behind = False
         self.reading: Reading | None = None
-        """The statement that was run last and may still be going on."""
+        """The statement that was run last; it may still be reading."""
         self.before: Callable[[Line], None] = lambda line: None
-        """Told of each line before it is run."""
+        """Called with each line before it is run."""
         self.on_end: Callable[[], None] = lambda: None
         self.typing: Callable[[], bool] = bool
-        """Whether somebody has begun to type the next line."""
+        """Returns whether the user has begun to type the next line."""
 
     def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
         """Run a line as :meth:`Runner.run` does.
 
         Raises:
-            StillReading: it reads from a slow cell and goes on; ``reading`` holds it.
+            StillReading: it reads from a slow cell and continues; ``reading`` holds it.
         """
         carry_out = execute or self._execute
         if execute is None:
@@ -194,8 +194,8 @@ class PromptRunner(Runner):
         return super().run(line, text, execute=carry_out)
 
     def deliver_reading(self, reading: Reading) -> ExitCode:
-        """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
-        self.delivery.pages = False  # A prompt stands below, in which somebody may be typing.
+        """Deliver the answer of a statement in the background, and wait for it if it has not come yet."""
+        self.delivery.pages = False  # A prompt is below, in which the user may be typing.
         try:
             return self.run(
                 reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
@@ -204,9 +204,9 @@ class PromptRunner(Runner):
             self.delivery.pages = True
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
-        """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.
+        """Run a statement that is on the screen, ``indent`` columns in; None if marks can't be shown below it.
 
-        An alias or a word cut short is written out first, and what it became is said.
+        An alias or a shortened word is first replaced, and the full statement is shown.
 
         Raises:
             EditRequested: the statement was EDIT.
@@ -229,7 +229,7 @@ class PromptRunner(Runner):
         self.console.tell(f"= {became}", "dim")
         self._indent = None
         code = ExitCode.DONE
-        # What an alias stands for is its file's; a word that was only cut short is the operator's.
+        # An alias comes from its file; a shortened word counts as typed by the operator.
         typed, self.typed = self.typed, expand_alias(text, self._aliases.all()) == text
         try:
             for statement in split_statements(became):
@@ -241,7 +241,7 @@ class PromptRunner(Runner):
         return code
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
-        """Run a script as :meth:`Runner.run_file` does: what is wrong in it stands not on the entered line."""
+        """Run a script as :meth:`Runner.run_file` does; its errors get no marks below the entered line."""
         self._indent = None
         return super().run_file(path, text, started_by=started_by)
 
@@ -253,7 +253,7 @@ class PromptRunner(Runner):
             self._entered = False
 
     def _racks(self) -> list[str]:
-        """Return the racks that are configured by now."""
+        """Return the names of the racks configured now."""
         try:
             return list(load(self.session.home, self.session.env).racks)
         except ConfigError:
@@ -263,7 +263,7 @@ class PromptRunner(Runner):
         """Print an error, and marks below the entered line for a bad statement.
 
         Raises:
-            EditRequested: the statement was EDIT, which only whoever has the terminal can carry out.
+            EditRequested: the statement was EDIT, which only the caller that has the terminal can carry out.
         """
         if isinstance(error, EditRequested) and self._entered:
             raise error
@@ -284,12 +284,12 @@ class PromptRunner(Runner):
 
 
 def edited(text: str, env: Mapping[str, str]) -> str:
-    """Return what is saved in $VISUAL or $EDITOR (else vi), which begins with ``text``; without blank lines at its end.
+    """Return the text saved in $VISUAL or $EDITOR (else vi), which starts with ``text``; without blank lines at its end.
 
-    The file is readable by its owner only and removed afterwards.
+    Only the file's owner can read it, and it is removed afterwards.
 
     Raises:
-        StatementError: the editor can't be started, or ended with an error: then nothing is taken from it.
+        StatementError: the editor can't be started, or ended with an error; its text is then discarded.
     """
     descriptor, name = tempfile.mkstemp(prefix="exacell-", suffix=".scl", text=True)
     path = Path(name)

@@ -1,5 +1,5 @@
-"""What Enter, Tab, the comma behind it and Page Up do at the prompt; every other key is prompt_toolkit's. And what is typed
-while no prompt stands there."""
+"""Define what Enter, Tab, a comma after Tab and Page Up do at the prompt, and keep what is typed while no prompt is shown;
+all other keys are prompt_toolkit's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from exacell.language.words import needs_more
 
 _OPEN = ("=", ",", "/", "(", "@")
-"""What is not yet a whole word: more follows it directly."""
+"""A text with one of these ends is not a whole word: more follows directly."""
 
 
 def bindings() -> KeyBindings:
@@ -33,7 +33,7 @@ def bindings() -> KeyBindings:
 
     @Condition
     def complete_statement() -> bool:
-        # An empty line ends a statement whose quote or parenthesis stays open: then the error says so.
+        # An empty line ends a statement even if a quote or parenthesis is open; the error then says so.
         text = get_app().current_buffer.text
         return not needs_more(text) or text.endswith("\n")
 
@@ -62,7 +62,7 @@ def bindings() -> KeyBindings:
 
     @table.add(",", filter=inserting & behind_a_blank_of_tab)
     def _(event: KeyPressEvent) -> None:
-        # One more name of a list: the comma stands where the blank was, as in zsh.
+        # One more name of a list: the comma replaces the blank, as in zsh.
         event.current_buffer.delete_before_cursor()
         event.current_buffer.insert_text(",")
 
@@ -78,7 +78,7 @@ def bindings() -> KeyBindings:
 
 
 def recall(buffer: Buffer, step: int) -> None:
-    """Go to the entry before (-1) or behind (1) that begins with what was typed, also while a menu is open."""
+    """Go to the previous (-1) or next (1) entry that begins with what was typed, also while a menu is open."""
     if buffer.complete_state is not None:
         buffer.cancel_completion()
     if step < 0:
@@ -88,8 +88,8 @@ def recall(buffer: Buffer, step: int) -> None:
 
 
 def complete(buffer: Buffer) -> None:
-    """Take or walk the menu, or open it. Behind the only word that fits, and behind a whole one, come a blank, as in bash,
-    and the words that must follow."""
+    """Accept the menu's word, go to its next one, or open the menu. After the only word that fits, and after a complete one,
+    insert a blank, as bash does, and the words that must follow."""
     state = buffer.complete_state
     if state is not None and len(state.completions) > 1:
         buffer.complete_next()
@@ -98,7 +98,7 @@ def complete(buffer: Buffer) -> None:
         buffer.complete_state = None
         _next_word(buffer, state.completions[0].text)
         return
-    # At once: start_completion does nothing while what the last letter asked for is still computed.
+    # Not by start_completion: it does nothing while the completions of the last letter are still computed.
     only = state.completions[0] if state is not None and state.completions else _only(buffer)
     if only is None:
         buffer.start_completion(insert_common_part=True)
@@ -123,7 +123,7 @@ def _next_word(buffer: Buffer, word: str) -> None:
 
 
 def _only(buffer: Buffer) -> Completion | None:
-    """Return the only thing that completion offers for the word before the cursor, at the line's end; None otherwise."""
+    """Return the only completion of the word before the cursor, at the line's end; None if there are none or several."""
     document = buffer.document
     if not document.is_cursor_at_the_end or document.text[-1:].isspace():
         return None
@@ -136,11 +136,11 @@ _ENTER = (b"\r", b"\n")
 
 
 class TypingAhead:
-    """While it is entered, the terminal neither echoes nor edits, except where it is lent; Ctrl-C still interrupts.
+    """While entered, the terminal neither echoes nor edits, except while it is lent; Ctrl-C still interrupts.
 
-    A prompt that runs meanwhile finds these modes and leaves them so. What is typed stays in the terminal's queue for
-    the next prompt; what had to be taken from there is handed to ``keep`` by :meth:`hand_over`. Without a terminal
-    nothing changes.
+    A prompt that runs meanwhile finds these modes and restores them. Typed text stays in the terminal's queue for the next
+    prompt; text that had to be read from the queue is passed to ``keep`` by :meth:`hand_over`. Without a terminal nothing
+    changes.
     """
 
     def __init__(self, keep: Callable[[str], None], descriptor: int | None = None) -> None:
@@ -152,7 +152,7 @@ class TypingAhead:
         self._on_continue: Any = None
 
     def __enter__(self) -> TypingAhead:
-        with suppress(termios.error):  # Not a terminal: there is nothing to keep.
+        with suppress(termios.error):  # Not a terminal: there are no modes to keep.
             self._before = termios.tcgetattr(self._fd)
             self._quiet()
             if threading.current_thread() is threading.main_thread():
@@ -169,27 +169,27 @@ class TypingAhead:
         self.hand_over()
 
     def _continued(self, number: int, frame: FrameType | None) -> None:
-        """After Ctrl-Z and fg the shell may have left the terminal in its own modes."""
+        """Set the modes again after Ctrl-Z and fg, because the shell may have left the terminal in its own."""
         if not self._lent:
             self._quiet()
 
     def hand_over(self) -> None:
-        """Give what was taken from the terminal's queue to ``keep``."""
+        """Pass the text read from the terminal's queue to ``keep``."""
         if self._ahead:
             typed, self._ahead = self._ahead, b""
             self._keep(typed.decode("utf-8", "replace"))
 
     def typed(self) -> bool:
-        """Return whether somebody is typing a line: something is there, and no Enter in it."""
+        """Return whether a line is being typed: the queue has text, without Enter in it."""
         if self._before is None:
             return False
         self._drain()
         return bool(self._ahead) and not any(key in self._ahead for key in _ENTER)
 
     def interrupted(self) -> bool:
-        """Return whether Ctrl-C lies in the terminal's queue: it was pressed before the terminal could make a signal of it.
+        """Return whether Ctrl-C is in the terminal's queue: it was pressed before the terminal could turn it into a signal.
 
-        What was typed before it is dropped.
+        Text typed before it is dropped.
         """
         if self._before is None:
             return False
@@ -204,7 +204,7 @@ class TypingAhead:
 
     @contextmanager
     def lent(self) -> Iterator[None]:
-        """Give the terminal back as it was: for a question, or for a local command such as an editor."""
+        """Restore the terminal's own modes while entered: for a question, or for a local command such as an editor."""
         if self._before is None:
             yield
             return
@@ -219,7 +219,7 @@ class TypingAhead:
 
     def _as_before(self) -> None:
         if self._before is not None:
-            with suppress(termios.error):  # The terminal was closed: nobody misses its modes.
+            with suppress(termios.error):  # The terminal was closed and has no modes any more.
                 termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
 
     def _quiet(self) -> None:

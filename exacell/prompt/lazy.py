@@ -1,4 +1,4 @@
-"""The prompt's colours, completions and toolbar, loaded when the first letter is typed: an empty line needs none."""
+"""Load the prompt's colours, completions and toolbar only when the first letter is typed: an empty line needs none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MODULES = ("lexer", "completer", "toolbar", "entering", "learner")
 
 
 def load_all() -> None:
-    """Load what the first letter and the first Enter need; in the background, once the prompt stands."""
+    """Import what the first letter and the first Enter need; called in the background once the prompt is shown."""
     for name in _MODULES:
         importlib.import_module(f"exacell.prompt.{name}")
     from exacell.language.registry import commands
@@ -33,14 +33,14 @@ def load_all() -> None:
 
 
 class LazyLexer(Lexer):
-    """A :class:`exacell.prompt.lexer.StatementLexer` that begins with the first letter."""
+    """A lexer that loads :class:`exacell.prompt.lexer.StatementLexer` with the first letter."""
 
     def __init__(self, around: Around) -> None:
         self._around = around
         self._lexer: Lexer | None = None
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        """Return a function that gives the coloured pieces of a line by its number."""
+        """Return a function: line number → the coloured pieces of that line."""
         if not document.text:
             return lambda number: []
         if self._lexer is None:
@@ -50,25 +50,25 @@ class LazyLexer(Lexer):
         return self._lexer.lex_document(document)
 
     def invalidation_hash(self) -> object:
-        """Return a value that changes with what the colours depend on besides the text."""
+        """Return a value that changes whenever the colours may change although the text does not."""
         return self._lexer.invalidation_hash() if self._lexer is not None else None
 
 
 class LazyCompleter(Completer):
-    """A :class:`exacell.prompt.completer.StatementCompleter` that begins with the first letter."""
+    """A completer that loads :class:`exacell.prompt.completer.StatementCompleter` with the first letter."""
 
     def __init__(self, known: Callable[[], Known], used: Callable[[str, str], int]) -> None:
         self._known, self._used = known, used
         self._completer: Completer | None = None
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """Yield what may replace the word at the cursor."""
+        """Yield the words that may replace the word at the cursor."""
         return self._loaded().get_completions(document, complete_event)
 
     async def get_completions_async(
         self, document: Document, complete_event: CompleteEvent
     ) -> AsyncGenerator[Completion, None]:
-        """Yield what may replace the word at the cursor."""
+        """Yield the words that may replace the word at the cursor."""
         async for found in self._loaded().get_completions_async(document, complete_event):
             yield found
 
@@ -81,7 +81,7 @@ class LazyCompleter(Completer):
 
 
 def toolbar(session: Session, text: str, cursor: int, around: Around) -> list[tuple[str, str]]:
-    """Return what the toolbar says; see :mod:`exacell.prompt.toolbar`."""
+    """Return the toolbar's text; see :mod:`exacell.prompt.toolbar`."""
     if not text:
         return IDLE
     from exacell.prompt.toolbar import toolbar_fragments

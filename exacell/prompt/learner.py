@@ -1,4 +1,4 @@
-"""Learns the rack's names behind the prompt: once when it was not read for an hour, never while a statement runs."""
+"""Learn the rack's names in the background of the prompt, if not done within an hour, and never while a statement runs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from exacell.session.given import Services, Session
 
 _QUIET = 1.5
-"""Seconds for which no statement may run before cells are asked: whoever types at once is served first."""
+"""Seconds without a running statement before cells are asked, so that a user who types at once does not wait."""
 
 _SLOWEST = 60.0
 """Seconds that one cell may take."""
 
 
 class Learner:
-    """Opens connections and reads names in the background. Problems are left to the next statement, which tells them."""
+    """Opens connections and reads names in the background. Problems are not shown: the next statement will report them."""
 
     def __init__(self, session: Session, services: Services) -> None:
         self._session, self._services = session, services
@@ -32,9 +32,9 @@ class Learner:
         self._stop = threading.Event()
 
     def begin(self) -> None:
-        """Warm the present rack's connections and learn its names, unless that was begun and nothing was forgotten since.
+        """Open the present rack's connections and learn its names, unless that was begun before and nothing was forgotten since.
 
-        Before the prompt has been shown once, that waits for it, and so does the loading of what the first letter needs.
+        All this, and the import of what the first letter needs, waits until the prompt has been shown once.
         """
         if self._first is None:
             self._first = threading.Thread(target=self._load, name="exacell-load", daemon=True)
@@ -46,7 +46,7 @@ class Learner:
         self._shown.wait()
         if not self._stop.is_set():
             load_all()
-            # Off since the start; see exacell.cli. What was loaded stays, and would be looked through time and again.
+            # Collection is off since the start; see exacell.cli. Loaded objects stay, and need not be checked again and again.
             gc.freeze()
             gc.enable()
             self._begin()
@@ -65,18 +65,18 @@ class Learner:
         threading.Thread(target=self._work, args=(self._stop,), name="exacell-learn", daemon=True).start()
 
     def prompt_shown(self, *_: object) -> None:
-        """Say that the prompt stands on the screen: nothing is opened or read before, so that it comes at once."""
+        """Note that the prompt is on the screen; connections and files are opened only after this."""
         self._shown.set()
 
     def busy(self, now: bool) -> None:
-        """Say that a statement begins to run, or has ended."""
+        """Note that a statement begins to run, or has ended."""
         if now:
             self._busy.set()
         else:
             self._busy.clear()
 
     def end(self) -> None:
-        """Learn no more."""
+        """Stop learning."""
         self._stop.set()
         self._shown.set()
 
@@ -97,6 +97,6 @@ class Learner:
                     return
                 quiet = 0.0 if self._busy.is_set() else quiet + 0.25
             learn_rack(services.fleet, cells, cache, timeout=_SLOWEST, cancel=stop)
-            cache.vocabulary(Kind.GRIDDISK)  # Made ready here, not at the next key.
+            cache.vocabulary(Kind.GRIDDISK)  # Prepared here, so that the next key need not wait.
         except ExacellError:
             return

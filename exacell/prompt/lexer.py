@@ -1,4 +1,4 @@
-"""Highlighting from the registry and the schema, with what is wrong underlined."""
+"""Colour statements by the words of the registry and the schema, and underline errors."""
 
 from __future__ import annotations
 
@@ -79,17 +79,17 @@ def _word_class(word: str, things: frozenset[str], attributes: frozenset[str]) -
 
 
 class StatementLexer(Lexer):
-    """Colours a statement; the faulty part, unless it is still being typed, has the class ``wrong``.
+    """Colours a statement; a wrong part, unless it is still being typed, has the class ``wrong``.
 
     Args:
-        around: what statements are judged by at this moment.
+        around: returns the aliases and releases by which statements are judged now.
     """
 
     def __init__(self, around: Callable[[], Surroundings] = Surroundings) -> None:
         self._around = around
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        """Return a function that gives the coloured pieces of a line by its number."""
+        """Return a function: line number → the coloured pieces of that line."""
         found = live_error(document.text, _cursor(document), self._around())
         starts = [0]
         for line in document.lines:
@@ -107,7 +107,7 @@ class StatementLexer(Lexer):
         return line_of
 
     def invalidation_hash(self) -> int:
-        """Return a value that changes with the cursor, on which the underline depends."""
+        """Return a value that changes with the cursor, because the underline depends on it."""
         return get_app().current_buffer.cursor_position
 
 

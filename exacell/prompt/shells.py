@@ -1,7 +1,7 @@
-"""Completion for bash, zsh and fish: ``exacell --complete <shell> <index> <word>…``.
+"""Complete words for bash, zsh and fish: ``exacell --complete <shell> <index> <word>…``.
 
-The files in ``completions/`` call it. They are small and static; everything that they offer comes from the registry, the
-schema and names on disk through that hidden option, which never connects to anything and imports nothing heavy.
+The files in ``completions/`` call it. They are small and static; this hidden option finds all that they offer in the registry,
+the schema and names on disk, and never connects to anything or imports a large library.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def complete(args: Sequence[str], out: TextIO) -> int:
-    """Print the candidates for one word, one a line, with a description behind a tab for zsh and fish.
+    """Print the candidates for one word, one per line, with a description after a tab for zsh and fish.
 
     Args:
-        args: the shell, the index of the word at the cursor, and the words, the program's own first. The word at the
-            cursor may be missing when it is empty.
+        args: the shell, the index of the word at the cursor, and the words, beginning with the program's name. The word at
+            the cursor may be missing if it is empty.
 
-    A candidate replaces the whole word. When nothing is known the answer is empty, never an error: a shell's prompt is
-    no place for messages.
+    A candidate replaces the whole word. If nothing is known the output is empty, never an error, because a shell's prompt
+    is no place for messages.
     """
     if len(args) < 2 or args[0] not in SHELLS or not args[1].isdigit():
         print(f"usage: exacell --complete {{{'|'.join(SHELLS)}}} INDEX WORD...", file=sys.stderr)
@@ -46,7 +46,7 @@ def complete(args: Sequence[str], out: TextIO) -> int:
         found = []
     lines = []
     for text, meta in dict(found).items():
-        # A description is one line of text, whatever the registry holds.
+        # A description must be one line, even if the registry's text has several.
         note = " ".join(meta.split())
         lines.append(f"{text}\t{note}\n" if note and shell != "bash" else f"{text}\n")
     out.write("".join(lines))
@@ -54,7 +54,7 @@ def complete(args: Sequence[str], out: TextIO) -> int:
 
 
 def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield (whole word, description) for the last of ``words``, which are those behind the program's name."""
+    """Yield (whole word, description) for the last of ``words``, which are the words after the program's name."""
     *rest, typed = words or [""]
     values: dict[str, str] = {}
     known = _known(values, env)
@@ -79,7 +79,7 @@ def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[s
         rest = kept
         if typed.startswith("-"):
             yield from _statement(rest, typed, known)
-            # Behind a statement there is no room for another one.
+            # A statement is already there, so that no other one can follow.
             ours = (pair for pair in _options(typed, known) if is_option(pair[0]))
             yield from (pair for pair in ours if pair[0] not in ("-e", "--execute", "-f", "--file"))
             return
@@ -90,7 +90,7 @@ def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def _take(rest: list[str], values: dict[str, str]) -> Option | None:
-    """Take the option in front of ``rest`` and its value; return it where its value is what is being typed."""
+    """Remove the option at the start of ``rest`` and its value; return the option if its value is being typed."""
     option, value = _option(rest.pop(0))
     if option is None or not option.value:
         return None
@@ -101,7 +101,7 @@ def _take(rest: list[str], values: dict[str, str]) -> Option | None:
 
 
 def _option(word: str) -> tuple[Option | None, str]:
-    """Return the option that ``word`` is, and the value that hangs on it."""
+    """Return the option in ``word``, and the value attached to it."""
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")
         return next((option for option in OPTIONS if option.name == name), None), value
@@ -147,7 +147,7 @@ def _beginning(names: Sequence[str | tuple[str, str]], typed: str, meta: str) ->
 
 
 def _statement(before: Sequence[str], typed: str, known: Known) -> Iterator[tuple[str, str]]:
-    """Yield each suggestion as the whole word of the command line: with what stands in it before the suggestion."""
+    """Yield each suggestion as a whole word of the command line, with the part of the word before the suggestion."""
     from exacell.language.suggest import suggest
 
     line = "".join(word + " " for word in before) + typed
@@ -157,7 +157,7 @@ def _statement(before: Sequence[str], typed: str, known: Known) -> Iterator[tupl
 
 
 def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
-    """Return where names come from: files only, read when the first name is asked for."""
+    """Return the source of names: files only, read when the first name is needed."""
 
     @cache
     def ready() -> Known:
@@ -170,7 +170,7 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
         return knowledge(home, lambda: kept.racks, rack, name_cache(home, rack))
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
-        return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases are for the prompt.
+        return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases work only at the prompt.
 
     return Known(
         names=names,

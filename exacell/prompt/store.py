@@ -1,4 +1,4 @@
-"""The history file as prompt_toolkit wants it."""
+"""Connect the history file to prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from exacell.session.history import (
 )
 
 _LONGEST = 200
-"""Characters up to which an entry is offered in grey: a longer one would cover the screen while one types."""
+"""The longest entry, in characters, that is offered in grey: a longer one would cover the screen during typing."""
 
 
 class ShortSuggestions(AutoSuggestFromHistory):
     """Offers the rest of the newest entry that begins with what is typed, unless that is long."""
 
     def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
-        """Return what is shown in grey behind the cursor."""
+        """Return the text to show in grey after the cursor; None for none."""
         found = super().get_suggestion(buffer, document)
         return found if found is not None and len(found.text) <= _LONGEST else None
 
 
 class PrivateHistory(History):
-    """Entries in a file of mode 0600; what may hold a secret is neither stored nor offered again.
+    """Entries in a file of mode 0600; an entry that may hold a secret is neither stored nor offered again.
 
-    Offered is what was typed on the present rack, and what changes nothing from others.
+    Offered are the entries of the present rack, and those of other racks that change nothing.
 
     Args:
-        rack: the name of the present rack, empty without one.
+        rack: returns the name of the present rack, empty without one.
     """
 
     def __init__(self, path: Path, rack: Callable[[], str] = str) -> None:
@@ -45,7 +45,7 @@ class PrivateHistory(History):
         self._rack = rack
         self._loaded_for: str | None = None
         self.unkept = ""
-        """Why the newest entry could not be kept; empty when it was."""
+        """Why the newest entry could not be saved; empty if it was."""
 
     def load_history_strings(self) -> Iterable[str]:
         """Yield the entries, newest first."""
@@ -54,11 +54,11 @@ class PrivateHistory(History):
 
     @property
     def outdated(self) -> bool:
-        """Whether it was loaded for another rack than the present one."""
+        """Return whether the entries were loaded for another rack than the present one."""
         return self._loaded_for is not None and self._loaded_for != self._rack()
 
     def reload(self) -> None:
-        """Read the entries again when they are next asked for."""
+        """Let the entries be read again when they are next needed."""
         self._loaded, self._loaded_strings, self._loaded_for = False, [], None
 
     def append_string(self, string: str) -> None:

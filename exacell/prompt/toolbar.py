@@ -1,4 +1,4 @@
-"""What the toolbar says: what is wrong with the line, or what Enter will do. Reads the session only."""
+"""Build the toolbar's text: the error of the line, or what Enter will do. Only reads the session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from exacell.session.state import Session
 
 
 def toolbar_fragments(session: Session, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
-    """Return what the toolbar says about what is typed: the error, else what Enter will do, else how it goes on."""
+    """Return the toolbar's text about the typed line: the error, else what Enter will do, else how the line continues."""
     if text.strip() == AGAIN:
         return [("class:toolbar", " the last statement again")]
     wrong = live_error(text, cursor, around)
@@ -55,7 +55,7 @@ _WEIGHT = {Effect.LOCAL: 0, Effect.READ: 1, Effect.OPAQUE: 2, Effect.WRITE: 3}
 def intent(session: Session, line: Line) -> str:
     """Return what Enter will do: ``read on 3 cells as cellmonitor``, ``WRITE performance risk on 3 cells: plan first``.
 
-    The risk is what such a change has at its usual worst; the plan judges what is really there.
+    The risk is the usual worst of such a change; the plan judges the real state.
     """
     if line.shell:
         return "local shell command"
@@ -93,8 +93,8 @@ def intent(session: Session, line: Line) -> str:
 
 
 def _of_sql(call: Call) -> Effect:
-    """Return what a text of SQL does, as the statement itself judges it when it is entered."""
-    from exacell.care.sqltext import one_line  # Only where SQL is typed.
+    """Return the effect of an SQL text, judged in the same way as when it is entered."""
+    from exacell.care.sqltext import one_line  # Imported only when SQL is typed.
     from exacell.opaque.sql import read_sql
     from exacell.plan.asmchange import read_asm_change
     from exacell.plan.dbchange import read_change
@@ -111,7 +111,7 @@ def _of_sql(call: Call) -> Effect:
 
 
 def _running(session: Session, line: Line) -> str:
-    """Return what a statement does that runs others, which are read when it is entered."""
+    """Return a text about a statement that runs others, which are read only when it is entered."""
     where = _target(session, line)
     if line.flags.get("dry-run"):
         return f"shows what its statements would do on {where}: nothing is changed"
@@ -122,7 +122,7 @@ def _running(session: Session, line: Line) -> str:
 
 
 def _reader(session: Session, line: Line) -> str:
-    """Return who reads there; empty where ssh_config decides, or the hosts have several logins."""
+    """Return the user of the read; empty if ssh_config decides, or the hosts have several users."""
     rack = session.rack
     if rack is None:
         return ""
@@ -193,7 +193,7 @@ _STORED = frozenset({"GRIDDISK", "CELLDISK", "FLASHCACHE", "FLASHLOG", "LUN", "P
 
 
 def usual_risk(line: Line) -> Risk | None:
-    """Return the risk that such a change has at its usual worst; None when nothing is said about it."""
+    """Return the usual worst risk of such a change; None if nothing is known about it."""
     if line.call is not None:
         return _OURS.get(line.call.command.name)
     statement = line.cellcli

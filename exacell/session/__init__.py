@@ -1,1 +1,1 @@
-"""A session: its state, what is open to its rack, one request at a time, and how that is carried out."""
+"""Hold a session: its state, the connections to its rack, and how one request at a time is carried out."""

@@ -1,4 +1,4 @@
-"""What cells answer to LIST: typed records for each statement, or one line about why there are none."""
+"""Turn a cell's answer to LIST into typed records for each statement, or into one line about why there are none."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Answer:
     Attributes:
         tables: typed records per statement, in the order asked; empty when ``problem`` is set.
         problem: one line without the cell's name; empty when all statements were answered.
-        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, as each XML answer says; 0 where it does not.
+        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, from the XML answers; 0 if they don't contain it.
     """
 
     cell: str
@@ -37,23 +37,23 @@ class Answer:
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """One Answer for every cell that was asked, in that order."""
+    """Hold one Answer for each cell that was asked, in that order."""
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
 
     @property
     def good(self) -> dict[str, Answer]:
-        """The answers without a problem, by cell."""
+        """Return the answers without a problem, by cell."""
         return {cell: answer for cell, answer in self.answers.items() if not answer.problem}
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """``cell: problem`` for each cell that gave no good answer."""
+        """Return ``cell: problem`` for each cell that gave no good answer."""
         return tuple(f"{cell}: {answer.problem}" for cell, answer in self.answers.items() if answer.problem)
 
     @property
     def exit_code(self) -> ExitCode:
-        """DONE, FAILED when some cell gave no answer, NOT_EXECUTED when none could be reached."""
+        """Return DONE, FAILED if a cell gave no answer, or NOT_EXECUTED if no cell could be reached."""
         bad = [a for a in self.answers.values() if a.problem]
         if not bad:
             return ExitCode.DONE
@@ -63,11 +63,11 @@ class Answers:
         return ExitCode.FAILED
 
     def rows(self, index: int = 0) -> list[dict[str, Any]]:
-        """Return all records of one statement with ``cell`` in front, in cell order."""
+        """Return all records of the statement number ``index``, each with the key ``cell`` first, in cell order."""
         return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
 
     def ids(self, statements: Sequence[str]) -> dict[str, str]:
-        """Return the id of each cell that named it in its answer to one of the statements, a LIST CELL."""
+        """Return cell → its id, for the cells whose answer to a LIST CELL among the statements contains one."""
         places = [place for place, statement in enumerate(statements) if object_of(statement) == "CELL"]
         return {
             cell: str(row["id"])
@@ -79,7 +79,7 @@ class Answers:
 
 
 def answer_of(reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
-    """Return what a reply to statements of LIST in XML says.
+    """Return the Answer that a reply to LIST statements in XML contains.
 
     Args:
         asked: the statements; None for one that was not sent, because the cell's release has no such object.
@@ -91,7 +91,7 @@ def answer_of(reply: Reply, asked: Sequence[str | None], objects: Sequence[str])
         return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
     found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
     if found:
-        # Each statement of a batch says the same when the cell as a whole has a problem.
+        # Each statement of a batch reports the same error when the cell as a whole has a problem.
         said = dict.fromkeys(f"{error.code}: {error.message}" for error in found)
         return Answer(cell=reply.target, problem="; ".join(said), reply=reply)
     if reply.state is not State.OK:
@@ -101,7 +101,7 @@ def answer_of(reply: Reply, asked: Sequence[str | None], objects: Sequence[str])
     except ReplyError as error:
         return Answer(cell=reply.target, problem=error.message, reply=reply)
     if not documents and not reply.stdout.strip():
-        # In XML every LIST has a document, also without objects.
+        # In XML every LIST gives a document, even if there are no objects.
         return Answer(cell=reply.target, problem="no answer: CellCLI printed nothing", reply=reply)
     sent = sum(statement is not None for statement in asked)
     if len(documents) != sent:
@@ -131,7 +131,7 @@ def _large_answer(reply: Reply, object_type: str) -> Answer:
 
 
 def problem_of(reply: Reply) -> str:
-    """Return one line about a reply that is not good: its own problem, or the first line that the target said."""
+    """Return one line about a reply that is not good: its own problem, or the first line that the target printed."""
     if reply.problem:
         return reply.problem
     return _start(reply.stderr) or _start(reply.stdout) or str(reply.state)
@@ -143,12 +143,12 @@ def _start(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def object_of(statement: str) -> str:
-    """Return the object of a LIST statement; the same few are asked again and again."""
+    """Return the object type of a LIST statement; cached, because the same few statements are sent often."""
     return parse_cellcli(statement).object
 
 
 def fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:
-    """Return the statements as ``release`` knows them; as they are when it knows none of their objects."""
+    """Return the statements without what ``release`` doesn't know; unchanged if it knows none of their objects."""
     if not release:
         return tuple(statements)
     fits = tuple(fitted(statement, release) for statement in statements)

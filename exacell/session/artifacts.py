@@ -1,4 +1,4 @@
-"""What runs of recipes keep: files in a folder beside the journal, each with a row that tells its size and checksum."""
+"""Keep the files of recipe runs in a folder beside the journal, each with a journal row of its size and checksum."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Kept
 
 KIND = "kept"
-"""Of the rows."""
+"""The kind of the journal rows about kept files."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fresh:
-    """A file that was brought, and is not recorded yet.
+    """A file that was copied here and is not in the journal yet.
 
     Attributes:
-        host: whence it came; empty for the answer of all that were asked.
+        host: the host it came from; empty for one answer of all hosts that were asked.
         source: its path there; empty for an answer.
     """
 
@@ -37,12 +37,12 @@ class Fresh:
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """Under which name, and for which run, a statement keeps what it brings.
+    """Keep the files that a statement fetches, under one name and for one run.
 
     Attributes:
-        folder: exacell's own, in which the journal lies.
-        run: what the journal says of the run's changes.
-        said: whatever else the rows shall say of the statement.
+        folder: exacell's own folder, in which the journal lies.
+        run: the key of the run in the journal.
+        said: further fields for the journal rows about the statement.
     """
 
     journal: Journal
@@ -53,16 +53,16 @@ class Keeping:
     said: Mapping[str, object]
 
     def whole(self) -> set[str]:
-        """Return the hosts whose part is kept and lies there as it was kept; an empty name for the answer of all."""
+        """Return the hosts whose files are kept and unchanged; an empty name stands for one answer of all hosts."""
         own = [row for row in kept(self.journal, self.rack) if (row.run, row.name) == (self.run, self.name)]
         wrong = {row.target for row in own if state_of(self.folder, row)}
         return {row.target for row in own} - wrong
 
     def place(self, host: str) -> Path:
-        """Return the folder for what comes from a host, made anew: what is in it already is in no row.
+        """Return an empty folder for the files of a host; older content, which no journal row names, is removed.
 
         Raises:
-            RefusedError: it can't be written.
+            RefusedError: the folder can't be written.
         """
         made = self.folder / "runs" / self.rack / _plain(self.run) / self.name / host
         try:
@@ -75,7 +75,7 @@ class Keeping:
         """Keep a text as a file; see :meth:`record` for ``change`` and the errors.
 
         Raises:
-            RefusedError: it can't be written.
+            RefusedError: the file can't be written.
         """
         path, data = self.place(host) / file, content.encode("utf-8", "surrogateescape")
         try:
@@ -85,13 +85,13 @@ class Keeping:
         self.record([Fresh(host=host, path=path, size=len(data), sha256=hashlib.sha256(data).hexdigest())], change)
 
     def record(self, files: Sequence[Fresh], change: int = 0) -> None:
-        """Journal files that are here whole.
+        """Add journal rows for files that are complete.
 
         Args:
-            change: the one that brought them; 0 for none, then this is a change of its own.
+            change: the number of the change that fetched them; 0 for none, then the rows are noted outside of any change.
 
         Raises:
-            JournalError: they can't be recorded.
+            JournalError: the rows can't be written.
         """
         rows = [
             Row(
@@ -123,13 +123,13 @@ def _plain(run: str) -> str:
 
 
 def kept(journal: Journal, rack: str) -> list[Kept]:
-    """Return the rows of all that runs on a rack have kept, oldest first; of a file that came twice the later row."""
+    """Return the journal rows of all files kept by runs on a rack, oldest first; only the latest row of each file."""
     found = {row.file: row for row in journal.of_kinds(rack, (KIND,)) if isinstance(row, Kept)}
     return sorted(found.values(), key=lambda row: row.seq)
 
 
 def state_of(folder: Path, row: Kept) -> str:
-    """Return what is wrong with a kept file, a phrase; empty where it lies there as it was kept."""
+    """Return a phrase about what is wrong with a kept file; empty if it is there and unchanged."""
     path = folder / row.file
     try:
         with path.open("rb") as stream:

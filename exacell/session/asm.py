@@ -25,9 +25,9 @@ from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, 
 
 
 def in_grid(config: AsmConfig, node: str, program: str) -> str:
-    """Return the remote command line that runs ``program`` on a node with the home and the instance of an ASM cluster.
+    """Return the remote command line that runs ``program`` on a node with the home and SID of an ASM cluster.
 
-    Source: reference asm.md section 1; the sudo form is for racks where only root's or one's own login is allowed.
+    Source: reference asm.md section 1; the sudo form is for racks where only root or a personal login is allowed.
     """
     home = config.home
     settings = (
@@ -40,7 +40,7 @@ def in_grid(config: AsmConfig, node: str, program: str) -> str:
 
 
 class AsmClient:
-    """One ASM cluster, reached through the first of its nodes that answers. Thread-safe as the transport is."""
+    """One ASM cluster, asked through the first of its nodes that answers. Thread-safe if the transport is."""
 
     def __init__(self, transport: Transport, config: AsmConfig) -> None:
         self._transport = transport
@@ -52,11 +52,11 @@ class AsmClient:
         return in_grid(self.config, node, program)
 
     def facts(self, *, first: str = "", timeout: float | None = None) -> AsmFacts:
-        """Return what the cluster knows, from the node that answered last or the first that answers now.
+        """Return the facts of the cluster, from the node that answered last or the first that answers now.
 
         Args:
-            first: the node that is asked before the others: a disk group shows its disks only where it is mounted.
-            timeout: seconds that each node may take; None leaves it to the rack.
+            first: the node to ask before the others, because a node shows a disk group's disks only if it is mounted there.
+            timeout: seconds that each node may take; None means the rack's setting.
 
         Raises:
             TransportError: no node could be reached.
@@ -77,10 +77,10 @@ class AsmClient:
         )
 
     def problems(self, *, timeout: float | None = None) -> dict[str, str]:
-        """Return node → why ASM can't be asked through it, empty where it can; all nodes are asked at the same time.
+        """Return node → why ASM can't be asked through it, or an empty text; all nodes are asked at the same time.
 
         Args:
-            timeout: seconds that each node may take; None leaves it to the rack.
+            timeout: seconds that each node may take; None means the rack's setting.
         """
         requests = [
             Request(target=node, command=self.command(node), role=Role.ASM_READ, stdin=facts_script(), timeout=timeout)
@@ -90,7 +90,7 @@ class AsmClient:
         return {node: "" if _answered(reply) else _said(reply) for node, reply in replies.items()}
 
     def sizes(self, node: str) -> tuple[Told, ...]:
-        """Return how large each instance takes the grid disks of its disk groups to be, as one node tells.
+        """Return the size that each ASM instance has recorded for the grid disks of its disk groups, asked on one node.
 
         Raises:
             TransportError: the node can't be reached.
@@ -108,11 +108,11 @@ class AsmClient:
     def send(
         self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None
     ) -> dict[str, tuple[Reply, str]]:
-        """Run one SQL statement on each node and return the replies with what is wrong, empty when all passed.
+        """Run one SQL statement on each node and return by node the reply and its problem, empty if the statement passed.
 
         Args:
             timeout: seconds for each: a CREATE, DROP or MOUNT writes to every disk's header.
-            ours: asked right before each leaves.
+            ours: checked right before each statement is sent.
 
         Raises:
             RefusedError: the transport is read-only.
@@ -132,7 +132,7 @@ class AsmClient:
 
     @property
     def pairs(self) -> bool:
-        """Whether a statement can go upon a look by the same SQL*Plus."""
+        """Return whether a statement can be sent to the same SQL*Plus that read the facts right before."""
         return self._transport.capabilities.pairs
 
     def send_upon(
@@ -143,16 +143,16 @@ class AsmClient:
         timeout: float,
         within: float,
     ) -> dict[str, tuple[Reply, str]]:
-        """Run one SQL statement on each node upon a look by the very SQL*Plus that then gets it, as :meth:`send` does.
+        """Run one SQL statement on each node in the SQL*Plus that has just read the facts; returns as :meth:`send` does.
 
         Args:
-            statements: by node, each with what the facts mean for it.
-            ours: asked right before each leaves.
+            statements: by node, the statement and the function that judges the facts before it.
+            ours: checked right before each statement is sent.
             timeout: seconds for each.
-            within: seconds that the looks may take.
+            within: seconds that reading the facts may take.
 
         Raises:
-            RefusedError: the transport is read-only, or can't do that.
+            RefusedError: the transport is read-only, or can't read and write in one SQL*Plus.
         """
         requests = [
             Request(
@@ -175,7 +175,7 @@ class AsmClient:
         return self._sent(requests)
 
     def _judged(self, node: str, judge: Callable[[AsmFacts], Judgement], text: str) -> Judgement:
-        """Return what a look's answer means; one that can't be read forbids the statement."""
+        """Return the judgement of the facts in ``text``; facts that can't be read forbid the statement."""
         try:
             facts = read_facts(self.config.name, node, text)
         except ReplyError as error:
@@ -197,7 +197,7 @@ class AsmClient:
 
 
 def _answered(reply: Reply) -> bool:
-    """Whether the node is up: an ORA- error of a query is an answer, an idle instance is not."""
+    """Return whether the instance is up: an ORA- error of a query counts as an answer, an idle instance doesn't."""
     if reply.state in (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED) or not reply.stdout.strip():
         return False
     dead = ("ORA-01034", "ORA-12162", "ORA-27101", "ORA-01017", "ORA-01031", "SP2-0640", "SP2-0667")

@@ -1,6 +1,6 @@
-"""What ``doctor --bundle`` packs for a bug report: no passwords, no names of hosts, users or homes, no addresses.
+"""Pack the files of a bug report for ``doctor --bundle``: no passwords, host, user or home names, and no addresses.
 
-Names are replaced by stand-ins, one for each name, so that what belongs together can still be seen.
+Each name is replaced by its own stand-in, so that a reader still sees which entries belong together.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 CHANGES = 20
-"""The journal's last changes that go along."""
+"""How many of the journal's last changes are packed."""
 
 _CRASHES = 5
 _MOST = 1 << 20
-"""Bytes of a file that go along: its end."""
+"""How many bytes of a file are packed, from its end."""
 
 _MAYBE_ADDRESS = re.compile(r"(?<![\w./:])[0-9a-fA-F]*[:.][0-9a-fA-F:.]*[0-9a-fA-F](?![\w:])(?!\.\w)")
-"""What may be an address; what is one, the ipaddress module says."""
+"""Text that may be an address; the ipaddress module decides."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A bundle: its file, and the names of what is in it."""
+    """A bundle: its file, and the names of its members."""
 
     path: Path
     members: tuple[str, ...]
 
 
 class Veil:
-    """Replaces what should not leave the house: the same name by the same stand-in, with its number, also where names are
-    folded (``exa1cel[01-03]`` becomes ``cell[01-03]``).
+    """Replaces names that must not be published: the same name by the same stand-in with its number, also in folded names
+    (``exa1cel[01-03]`` becomes ``cell[01-03]``).
 
     Args:
-        rack: whose cells and hosts are known by name; None for none.
-        words: further names with what each becomes; only whole words count.
+        rack: the rack whose cells and hosts are replaced; None for none.
+        words: further names, each with its stand-in; only whole words are replaced.
     """
 
     def __init__(self, rack: RackConfig | None, words: Iterable[tuple[str, str]] = ()) -> None:
@@ -85,7 +85,7 @@ class Veil:
         self._names.append((re.compile(f"(?<![A-Za-z0-9]){pattern}", re.IGNORECASE), instead))
 
     def over(self, text: str) -> str:
-        """Return the text without passwords, and with the stand-ins."""
+        """Return the text with stand-ins for names and without passwords."""
         text = masked(text)
         for pattern, instead in self._names:
             text = pattern.sub(instead, text)
@@ -100,10 +100,10 @@ class Veil:
 
 
 def pack(path: Path, session: Session, checks: Sequence[Check], journal: Journal) -> Written:
-    """Write a bundle into a new file, readable by its owner only, and return what is in it.
+    """Write a bundle into a new file that only its owner can read, and return its path and the names of its members.
 
     Raises:
-        RefusedError: the file is there, or can't be written.
+        RefusedError: the file already exists, or can't be written.
     """
     rack = session.rack
     veil = Veil(rack, _own_names())
@@ -133,7 +133,7 @@ def _own_names() -> Iterator[tuple[str, str]]:
 
 
 def _members(session: Session, checks: Sequence[Check], journal: Journal) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each part, as it is."""
+    """Yield the name and the text of each part, before names are replaced."""
     yield "checks.json", json.dumps({"exacell": __version__, "checks": [asdict(one) for one in checks]}, indent=1)
     rack = session.rack
     files = [session.home.config_file, Path(rack.source) if rack is not None and rack.source else None]
@@ -148,7 +148,7 @@ def _members(session: Session, checks: Sequence[Check], journal: Journal) -> Ite
 
 
 def _changes(journal: Journal, rack: str) -> list[dict[str, object]]:
-    """Return a record for each of the last changes of a rack, as ``journal show`` has them."""
+    """Return a record for each of the last changes of a rack, in the form of ``journal show``."""
     rows = journal.all_entries(rack=rack, newest=CHANGES)
     return [summary(outline) for outline in outlines_of(rows).values()]
 

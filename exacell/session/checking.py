@@ -1,4 +1,4 @@
-"""Whether the facts of a check hold: what cells answer, judged."""
+"""Judge whether the facts of a check hold, from what the cells answer."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def failures(services: Services, request: Request, check: FactCheck) -> dict[str, list[str]]:
-    """Return reason → cells for everything in a check that does not hold; empty when all of it does.
+    """Return reason → cells for everything in a check that does not hold; empty if all of it holds.
 
-    A cell that gave no answer is a reason of its own.
+    A cell without an answer is a reason too.
     """
     found: dict[str, list[str]] = {}
     for fact in check.facts:
@@ -52,14 +52,14 @@ def _that_count(fact: Fact, filters: Sequence[Filter], rows: Rows) -> Rows:
 
 def _passes(condition: Filter, row: Mapping[str, Any], subject: str) -> bool:
     text = condition.value.text
-    if condition.operator is Operator.EQUAL and text.endswith("*"):  # name=DATA_* is the beginning of a name.
+    if condition.operator is Operator.EQUAL and text.endswith("*"):  # name=DATA_* matches the beginning of a name.
         begins = str(row.get(condition.attribute, "")).lower().startswith(text[:-1].lower())
         return begins is not condition.negated
     return passes(condition, row, subject)
 
 
 def _wanted(check: FactCheck, fact: Fact) -> Check:
-    """Return the check of the plans; its ``where`` only tells which rows counted."""
+    """Return the fact as a check of a plan; its ``where`` only shows which rows were counted."""
     where = {
         each.attribute: each.value.text
         for each in check.filters
@@ -85,7 +85,7 @@ def _same(found: dict[str, list[str]], fact: Fact, tables: Mapping[str, Rows]) -
 
 
 def _spoken(fact: Fact, values: Collection[str]) -> dict[str, str]:
-    """Return value → what is shown of it: a size has its unit, and two unlike ones never look alike."""
+    """Return value → its text to show: sizes get a unit, and two different sizes never look alike."""
     kind = find_object(fact.object)
     attribute = kind.attribute(fact.attribute) if kind is not None else None
     if attribute is None or attribute.kind is not Kind.SIZE:

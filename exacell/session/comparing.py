@@ -1,4 +1,4 @@
-"""Two snapshots compared, with all that tells whether their difference means something: themselves, the journal, the cells."""
+"""Compare two snapshots, and find in them, the journal and the cells whether their difference means something."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 _SLACK = timedelta(seconds=90)
-"""How much earlier than an older version's snapshot was taken its collections may have been made."""
+"""In older versions' snapshots, how much earlier the counters may have been collected than at ``taken``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What two snapshots of the same names mean.
+    """The result of comparing snapshots with the same names.
 
     Attributes:
-        deltas: for each kind, in the order given, one per cell and the rack's as the last.
-        unlike: what differs between the conditions of the two, a line each; empty when they are alike.
-        notes: what could not be asked or compared.
+        deltas: for each kind, in the order given, one per cell, then the rack's.
+        unlike: one line for each difference between the conditions of the two; empty when they are alike.
+        notes: one line for each thing that could not be asked or compared.
     """
 
     deltas: tuple[list[CellDelta], ...]
@@ -41,10 +41,10 @@ class Comparison:
 def compare(
     session: Session, services: Services, request: Request, pairs: Sequence[tuple[Snapshot, Snapshot]]
 ) -> Comparison:
-    """Return the difference of each pair, void where counters began anew in between, however large they are now.
+    """Return the difference of each pair; it is void for cells whose counters were reset between the two snapshots.
 
     Args:
-        pairs: first and second snapshot of each kind; all of one rack, or of none: listings that were saved as texts.
+        pairs: first and second snapshot of each kind; all of one rack, or of no rack if listings were saved as texts.
     """
     counters = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
     if pairs and not pairs[0][0].rack:
@@ -60,7 +60,7 @@ def compare(
             NO_HISTORY if before.kind == SYSSTAT else read_history(session, services, request, before, after, counters)
         )
         notes += _unread(history.unread)
-        # The journal knows best what it was; the history sees it whoever did it.
+        # The journal describes a reset best; the metric history shows it whoever did it.
         known = {**history.fell, **restarted, **void}
         found.append(delta(before, after, counters, known))
     return Comparison(deltas=tuple(found), unlike=differs, notes=tuple(dict.fromkeys(notes)))
@@ -75,11 +75,11 @@ def _listed(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str])
 LISTED_ALONE = (
     "read from two texts: exacell can't check that their cells are alike or that no counter was reset in between"
 )
-"""What is said of saved listings."""
+"""The note on a comparison of saved listings."""
 
 
 def _restarted(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str]) -> dict[str, str]:
-    """Return cell → how its snapshots of all kinds show a restart of CELLSRV."""
+    """Return cell → how its snapshots show a restart of CELLSRV; the snapshots of all kinds are used."""
     cells = dict.fromkeys(cell for before, after in pairs for cell in before.cells if cell in after.cells)
     found = {}
     for cell in cells:

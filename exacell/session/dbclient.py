@@ -31,11 +31,11 @@ _TABLES = {
     "db.commits": (commits.TABLE, f"select count(*), nvl(sum(n), 0) from {commits.TABLE}"),
     "db.keys": (reads.TABLE, f"select count(*), 0 from {reads.TABLE}"),
 }
-"""What checks call the tables of loads: their names, and what asks for their rows, and for how often these were updated."""
+"""Check object → its load's table, and the query for the table's row count and the number of updates."""
 
 _LOADED = "__EXACELL_LOADED__"
 _LONGEST = 24 * 3600.0
-"""Seconds that a load may take."""
+"""The longest time that a load may take, in seconds."""
 
 _STARTED = """awk 'BEGIN {{{{
     print "whenever sqlerror exit failure"; print "set feedback off heading off pagesize 0 linesize 200 trimout on define off"
@@ -84,16 +84,16 @@ bad=0
 for one in $all; do wait $one || bad=$((bad + 1)); done
 echo {_LOADED} $bad
 """
-"""One SQL*Plus a session. Its lines are short, so that those of several do not mix."""
+"""One SQL*Plus per session. Its lines are short, so that the output of several sessions does not mix within a line."""
 
 
 def sql_targets(
     session: Session, services: Services, names: Iterable[str], *, foreseen: Foreseen | None = None
 ) -> dict[str, AsmClient | DatabaseClient]:
-    """Return what the SQL steps of a plan are for, by the names that they have: ASM clusters, and databases.
+    """Return name → client for the targets of a plan's SQL steps: ASM clusters and databases.
 
     Args:
-        foreseen: what counts as changed in databases; None for nothing.
+        foreseen: what to treat as already changed in databases; None for nothing.
 
     Raises:
         ConfigError: there is no ASM cluster of that name.
@@ -111,7 +111,7 @@ class DatabaseClient:
     """One database, reached through the node that a step names."""
 
     pairs = False
-    """No statement for a database goes upon a look by the same SQL*Plus."""
+    """A database can't read facts and run a statement in one SQL*Plus, as ASM can."""
 
     def __init__(
         self,
@@ -130,11 +130,11 @@ class DatabaseClient:
         return home_of(self._session, self._services, self.database, user=self._user)
 
     def records(self, node: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
-        """Return what an instance tells of the objects that checks speak of, by object: see :mod:`exacell.session.dbrecords`,
-        and ``db.commits`` and ``db.keys``, the tables of loads.
+        """Return the records of the objects that checks name, by object: see :mod:`exacell.session.dbrecords`; ``db.commits`` and
+        ``db.keys`` are the tables of loads.
 
         Raises:
-            ReplyError: the instance says ``ORA-``, or can't be asked.
+            ReplyError: the instance answers ``ORA-``, or can't be asked.
         """
         wanted = {check.object for check in checks}
         found = {name: self._loaded(node, *_TABLES[name]) for name in _TABLES if name in wanted}
@@ -144,21 +144,21 @@ class DatabaseClient:
         return found if self._foreseen is None else self._foreseen.of(self.database, found)
 
     def _loaded(self, node: str, table: str, asked: str) -> list[dict[str, Any]]:
-        """Return the table of a load, where there is one: its rows and how often they were updated."""
+        """Return one record with a load's table, its rows and how often they were updated; empty if there is no table."""
         if not self._query(node, _TABLE.format(table))[0].rows:
             return []
         ((rows, total),) = self._query(node, asked)[0].rows
         return [{"name": table, "rows": rows, "total": total}]
 
     def _query(self, node: str, *queries: str) -> list[Rows]:
-        """Return what queries answer, asked of one SQL*Plus."""
+        """Return the rows of each query; one SQL*Plus runs them all."""
         request = database_request(self._session, self.database, node, query_script(*queries), user=self._user)
         return tables_of(self._services.transport.run([request]).replies[node], len(queries))
 
     def send(
         self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None
     ) -> dict[str, tuple[Reply, str]]:
-        """Run one statement on the instance of each node and return the replies with what is wrong, empty when all passed.
+        """Run one statement on the instance of each node and return the replies, each with its problem, empty if it passed.
 
         Raises:
             RefusedError: the transport is read-only.
@@ -181,7 +181,7 @@ class DatabaseClient:
 
 
 def load_in(sql: str) -> CommitLoad | ReadLoad | None:
-    """Return the load that a step holds; None where it holds another statement."""
+    """Return the load that a step's SQL holds; None if it holds another statement."""
     return CommitLoad.read(sql) or ReadLoad.read(sql)
 
 
@@ -198,7 +198,7 @@ def _gathered(load: CommitLoad | ReadLoad) -> int:
 
 
 def _problem(sql: str, reply: Reply) -> str:
-    """Return what is wrong with the reply to a statement or a load, empty when it passed."""
+    """Return what is wrong with the reply to a statement or a load; empty if it passed."""
     if load_in(sql) is None:
         return problem_in(reply)
     failed = reply.stdout.partition(_LOADED)[2].split()

@@ -1,4 +1,4 @@
-"""DBMCLI of database nodes, asked as root over SSH. Source: Oracle DBMMN, starting DBMCLI (``-e command``)."""
+"""Ask DBMCLI of database nodes, as root over SSH. Source: Oracle DBMMN, starting DBMCLI (``-e command``)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _NOT_FOUND = 127
 
 
 def dbmcli(host: str, text: str, *, timeout: float | None = None) -> Request:
-    """Return the request that has DBMCLI of a host carry out a statement that reads."""
+    """Return the request that runs one reading statement in DBMCLI of a host."""
     return Request(target=host, command=f"dbmcli -e {quote(text)}", role=Role.HOST_READ, timeout=timeout)
 
 
 def why_not(reply: Reply) -> str:
-    """Return one line about a reply of a host that is not good; 127 is the shell's word for a program that is not there."""
+    """Return one line about a reply that is not good; exit status 127 means that the host has no dbmcli."""
     missing = reply.exit_status == _NOT_FOUND
     return "there is no dbmcli; only database nodes of an Exadata rack have it" if missing else problem_of(reply)

@@ -1,9 +1,9 @@
-"""What an instance of a database tells, as the records that checks speak of. Pure.
+"""Turn the query results of a database instance into the records that checks name. Pure.
 
-``db.trace`` is what traces are switched on, ``db.session`` the users' sessions, ``db.parameter`` the values that parameters have
-in memory and in the server parameter file, for each instance and for all (``*``), ``db.log`` the redo log groups,
-``db.instance`` where which thread runs, ``db.diskgroup`` the disk groups as the database sees them, ``db.table`` and ``db.index``
-the storage of what checks name.
+``db.trace`` holds the enabled traces, ``db.session`` the users' sessions, ``db.parameter`` the values of parameters in memory
+and in the server parameter file, for each instance and for all (``*``), ``db.log`` the redo log groups, ``db.instance`` the
+instances with their threads and hosts, ``db.diskgroup`` the disk groups as the database sees them, ``db.table`` and
+``db.index`` the storage settings of the tables and indexes that checks name.
 
 Source: Oracle Database Reference: DBA_ENABLED_TRACES, V$SESSION, V$SYSTEM_PARAMETER, V$SPPARAMETER, V$LOG, V$STANDBY_LOG,
 V$LOGFILE, GV$INSTANCE, V$ASM_DISKGROUP, DBA_TABLES, DBA_INDEXES.
@@ -24,7 +24,7 @@ select 'trace' kind, trace_type a, nvl(primary_id, '-') b, nvl(qualifier_id1, '-
 waits e, nvl(instance_name, '-') f from dba_enabled_traces \
 union all select 'session', to_char(sid), to_char(serial#), sql_trace, '-', sql_trace_waits, nvl(module, '-') \
 from v$session where type = 'USER'"""
-"""What is traced. Source: Oracle Database Reference, DBA_ENABLED_TRACES, V$SESSION."""
+"""The query for enabled traces. Source: Oracle Database Reference, DBA_ENABLED_TRACES, V$SESSION."""
 
 _LOGS = """\
 select 'log' kind, to_char(group#) a, to_char(thread#) b, to_char(bytes) c, to_char(blocksize) d, status e from v$log \
@@ -37,7 +37,7 @@ union all select 'memory', i.instance_name, p.name, p.value from gv$system_param
 where i.inst_id = p.inst_id and p.name in ({0}) \
 union all select distinct 'entry', sid, '-', '-' from v$spparameter where isspecified = 'TRUE' \
 union all select 'spfile', sid, name, value from v$spparameter where isspecified = 'TRUE' and name in ({0})"""
-"""What is in effect for an instance, and what an entry under its SID says. Source: Oracle Database Reference,
+"""The values in effect for each instance, and the entries under each SID. Source: Oracle Database Reference,
 V$SYSTEM_PARAMETER ("currently in effect for the instance"), V$SPPARAMETER ("SID for which the parameter is defined")."""
 
 _LOOKS: Mapping[str, tuple[str, ...]] = {
@@ -53,7 +53,7 @@ _SEGMENTS = {
 
 
 def looks(checks: Sequence[Check]) -> dict[str, str]:
-    """Return the queries for the objects that checks speak of, each under what it is for."""
+    """Return the queries for the objects that checks name, each under the object it is for."""
     wanted = {check.object for check in checks}
     found = {objects[0]: sql for sql, objects in _LOOKS.items() if wanted & set(objects)}
     if names := _names(checks):
@@ -66,7 +66,7 @@ def looks(checks: Sequence[Check]) -> dict[str, str]:
 
 
 def read_look(look: str, rows: Sequence[Row], checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of a query's rows by object; ``look`` is what :func:`looks` has it under."""
+    """Return the records of a query's rows by object; ``look`` is the query's key in :func:`looks`."""
     if look == "db.trace":
         return _traces(rows)
     if look == "db.log":
@@ -118,14 +118,14 @@ def _logs(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _names(checks: Sequence[Check]) -> tuple[str, ...]:
-    """Return the parameters that checks speak of."""
+    """Return the parameters that checks name."""
     return tuple(dict.fromkeys(str(check.where["parameter"]) for check in checks if check.object == "db.parameter"))
 
 
 def _parameters(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return each parameter under each SID, ``*`` first; None is what nobody has set.
+    """Return each parameter under each SID, ``*`` first; None is a value that nobody has set.
 
-    An entry of the server parameter file may write its SID otherwise than the instance that runs.
+    An entry of the server parameter file may write its SID in another case than the running instance.
     """
     sids = {"*": "*"}
     for wanted in ("instance", "entry"):

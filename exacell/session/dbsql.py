@@ -1,4 +1,4 @@
-"""SQL on a database node: queries on the ASM instance or on a database's, and where a database's instance runs."""
+"""Run SQL on a database node, on an ASM or a database instance, and find where a database's instance runs."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ ORAENV_ASK=NO; ORACLE_SID={name}; PATH=$PATH:/usr/local/bin; export ORAENV_ASK O
 . oraenv >/dev/null 2>&1
 ORACLE_SID=$sid; PATH=$ORACLE_HOME/bin:$PATH; export ORACLE_HOME ORACLE_SID PATH
 """
-"""The instance is found by its process and its home by oraenv. Source: reference asm.md section 1, environment."""
+"""Finds the instance by its process, and its home by oraenv. Source: reference asm.md section 1, environment."""
 
 
 SQLPLUS = "exec sqlplus -S -L '/ as sysdba'\n"
-"""What runs on the instance, unless something else is to."""
+"""The default command to run with the instance's environment."""
 
 
 def launch(name: str, then: str = SQLPLUS) -> str:
-    """Return the command that opens SQL*Plus on the instance that a database has on the node.
+    """Return the command that opens SQL*Plus on a database's instance on the node.
 
     Args:
-        then: lines of a shell that run instead, with the instance's environment.
+        then: shell lines to run instead of SQL*Plus, with the instance's environment.
 
     Raises:
-        StatementError: the name is none that a database can have.
+        StatementError: a database can't have this name.
     """
     if not _NAME.fullmatch(name):
         raise StatementError(
@@ -57,7 +57,7 @@ def launch(name: str, then: str = SQLPLUS) -> str:
 
 
 def runs_elsewhere(reply: Reply) -> bool:
-    """Whether a node has answered that no instance of the database runs there."""
+    """Return whether a node has answered that no instance of the database runs there."""
     return _NOT_HERE in reply.stdout
 
 
@@ -65,7 +65,7 @@ def cluster_of(session: Session, database: str) -> AsmConfig:
     """Return the ASM cluster on whose nodes a database runs.
 
     Raises:
-        ConfigError: the rack has no database nodes, or several clusters of which none names the database.
+        ConfigError: the rack has no database nodes, or has several clusters and none names the database.
     """
     rack = session.need_rack()
     clusters = list(rack.asm.values())
@@ -94,9 +94,9 @@ def database_request(
     user: str = OWNER,
     then: str = SQLPLUS,
 ) -> Request:
-    """Return the request that runs a SQL*Plus script, or lines of a shell, on the database's instance on one node.
+    """Return the request that runs a SQL*Plus script, or shell lines, on the database's instance on one node.
 
-    It is one that reads, within the usual time.
+    Its role is a read, and it has the usual time limit.
     """
     cluster = cluster_of(session, database)
     command = launch(database, then)
@@ -135,7 +135,7 @@ def query_database(
 
     Raises:
         TransportError: no node answers.
-        ReplyError: no node runs the database, or it says ``ORA-``.
+        ReplyError: no node runs the database, or the instance answers ``ORA-``.
     """
     node = home_of(session, services, database, user=user)
     request = database_request(session, database, node, query_script(sql), user=user)
@@ -143,11 +143,11 @@ def query_database(
 
 
 def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
-    """Return the node that was asked and the rows of a query on an ASM cluster; the first node that answers.
+    """Return the first node that answers and the rows of a query on an ASM cluster.
 
     Raises:
         TransportError: no node answers.
-        ReplyError: the instance says ``ORA-``.
+        ReplyError: the instance answers ``ORA-``.
     """
     client = services.asm(name)
     problems = []
@@ -177,7 +177,7 @@ def change_request(
 
 
 def problem_in(reply: Reply) -> str:
-    """Return what is wrong with the reply to a changing statement, empty when it passed."""
+    """Return what is wrong with the reply to a changing statement; empty if it passed."""
     errors = sql_errors(reply.stdout)
     if errors:
         return " / ".join(errors[:4])
@@ -188,13 +188,13 @@ def problem_in(reply: Reply) -> str:
 
 
 _WARNED = re.compile(r"Warning: .*compilation errors", re.IGNORECASE)
-"""What SQL*Plus says of stored code that was kept, and can't run.
+"""What SQL*Plus prints after it has stored code that can't run.
 
 Source: Oracle SQL*Plus User's Guide, Creating Stored Procedures."""
 
 
 def _ended_early(reply: Reply) -> str:
-    """Return what is known of a script of SQL*Plus that did not come to its end."""
+    """Return the problem of a SQL*Plus script that did not run to its end."""
     if reply.problem or reply.state is not State.OK:
         return problem_of(reply)
     last = next((line.strip() for line in reversed(reply.stdout.splitlines()) if line.strip()), "nothing")
@@ -202,15 +202,15 @@ def _ended_early(reply: Reply) -> str:
 
 
 def rows_of(reply: Reply) -> Rows:
-    """Return the rows that a script of one query printed; see :func:`tables_of`."""
+    """Return the rows that a script with one query printed; see :func:`tables_of`."""
     return tables_of(reply, 1)[0]
 
 
 def tables_of(reply: Reply, queries: int) -> list[Rows]:
-    """Return the rows that a script of so many queries printed, one item a query.
+    """Return the rows that a script with ``queries`` queries printed, one item per query.
 
     Raises:
-        ReplyError: the instance says ``ORA-``, the script did not come to its end, or not each query was answered.
+        ReplyError: the instance answers ``ORA-``, the script did not run to its end, or a query has no answer.
     """
     behind = reply.stdout.partition(ROWS)[2] or reply.stdout
     errors = sql_errors(behind)

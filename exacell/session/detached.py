@@ -1,6 +1,7 @@
-"""A long command on a host, apart from the link that starts it: its folder there, how it stands, its output. Fixed scripts.
+"""Run a long command on a host independently of the connection that starts it: its folder, its state and its output.
 
-The folder has mode 0700 and a name of its own; in it are the command, its output, the process and, at its end, the status.
+All scripts are fixed. The folder has mode 0700 and a unique name; it holds the command, its output, the process id and, after
+the end, the exit status.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ _FOLDER = re.compile(r"/tmp/exacell-[0-9a-f]{32}")
 
 
 def new_folder() -> str:
-    """Return the name of a folder that nobody has."""
+    """Return the name of a folder that does not exist yet on any host."""
     return f"/tmp/exacell-{secrets.token_hex(16)}"
 
 
 class Stands(StrEnum):
-    """How a command stands on a host."""
+    """The state of a command on a host."""
 
     RUNNING = "running"
     ENDED = "ended"
     LOST = "lost"
-    """Its process is gone and left no status: it was killed, or the host was started anew."""
+    """Its process is gone and left no status: it was killed, or the host was restarted."""
     GONE = "gone"
-    """There is no folder of it."""
+    """The command has no folder on the host."""
     SILENT = "silent"
     """The host gave no answer."""
 
@@ -56,7 +57,7 @@ class Standing:
     """The state of a command on one host.
 
     Attributes:
-        number: the process while it runs, its exit status where it ended.
+        number: the process id while it runs, its exit status after it ended.
         size: bytes of output so far.
         problem: why there is no answer.
     """
@@ -75,7 +76,7 @@ def _requests(
 
 
 def start(fleet: Fleet, hosts: Sequence[str], folder: str, command: str, *, ours: Ours | None = None) -> dict[str, str]:
-    """Start a command on each host and return by host why that failed; empty where it runs.
+    """Start a command on each host and return host → why that failed; empty for a host on which it runs.
 
     Raises:
         RefusedError: the transport is read-only.
@@ -85,7 +86,7 @@ def start(fleet: Fleet, hosts: Sequence[str], folder: str, command: str, *, ours
 
 
 def _why(reply: Reply) -> str:
-    """Return why a command did not start; empty where it did, or may have: then how it stands is looked at."""
+    """Return why a command did not start; empty if it did, or if it may have: its state is then read."""
     never = reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED)
     if reply.state is State.OK or (reply.exit_status is None and not never):
         return ""
@@ -94,7 +95,7 @@ def _why(reply: Reply) -> str:
 
 
 def standing(fleet: Fleet, hosts: Sequence[str], folder: str) -> dict[str, Standing]:
-    """Return how the command of a folder stands on each host."""
+    """Return the state of a folder's command on each host."""
     replies = fleet.run(_requests(hosts, _STAND, f"{folder}\n", Role.HOST_READ)).replies
     return {host: _standing(reply) for host, reply in replies.items()}
 
@@ -114,10 +115,10 @@ def output(fleet: Fleet, host: str, folder: str) -> Reply:
 
 
 def remove(fleet: Fleet, hosts: Sequence[str], folder: str) -> Mapping[str, str]:
-    """Remove the folder on each host and return by host why it could not be; only those where it is still there.
+    """Remove the folder on each host and return host → why it failed, only for hosts where the folder is still there.
 
     Raises:
-        ValueError: it is no folder of ours.
+        ValueError: it is not a folder of exacell.
         RefusedError: the transport is read-only.
     """
     if not _FOLDER.fullmatch(folder):

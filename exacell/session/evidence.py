@@ -1,4 +1,4 @@
-"""A report with everything that it rests on in one archive, and the proof that nothing in it was changed since.
+"""Pack a report with all that it rests on into one archive, and prove that nothing in it was changed since.
 
 The archive is a ZIP file, which every desk opens. Its file SHA256SUMS has a line for each other file, as sha256sum writes and
 reads it.
@@ -24,12 +24,12 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What an archive's sums prove.
+    """The result of checking an archive's sums.
 
     Attributes:
         files: how many files agree with their sums.
-        seal: the SHA-256 of SHA256SUMS itself, which is compared with what the sender tells.
-        wrong: what does not agree, a phrase each; empty where all does.
+        seal: the SHA-256 of SHA256SUMS itself, to compare with the value from the sender.
+        wrong: one phrase for each thing that does not agree; empty if all agree.
     """
 
     files: int
@@ -38,7 +38,7 @@ class Checked:
 
 
 def files_of(finding: Finding, reports: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the archive's files by name: the reports, each distribution as CSV of value and count, and what was read."""
+    """Return the archive's files by name: the reports, each distribution as CSV of value and count, and the files read."""
     found = {name: text.encode() for name, text in reports.items()}
     for one in finding.distributions:
         rows = (f"{value},{count}" for value, count in zip(one.counts.values, one.counts.counts, strict=True))
@@ -50,7 +50,7 @@ def files_of(finding: Finding, reports: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def _named(name: str) -> str:
-    """Return a name that every file system takes."""
+    """Return the name with only characters that every file system allows."""
     return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "file"
 
 
@@ -67,7 +67,7 @@ def pack(path: Path, files: Mapping[str, bytes]) -> str:
     """Write the archive and return its seal; ``path`` must not exist.
 
     Raises:
-        RefusedError: it exists or can't be written.
+        RefusedError: the file exists or can't be written.
     """
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
     sums = "".join(lines).encode()
@@ -88,10 +88,10 @@ def _for_the_owner(name: str, flags: int) -> int:
 
 
 def check(path: Path) -> Checked:
-    """Return what an archive's sums prove.
+    """Return the result of checking an archive's sums.
 
     Raises:
-        RefusedError: it can't be read, or is no archive of a report.
+        RefusedError: it can't be read, or is not an archive of a report.
     """
     try:
         with zipfile.ZipFile(path) as archive:
@@ -135,13 +135,13 @@ _LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^\\\0-\x1f]+)")
 
 
 def _twice(names: Sequence[str]) -> list[str]:
-    """Return the names that come twice, also those that are one on a system that takes a and A for the same."""
+    """Return the names that come twice, also if they differ only in case, which some systems ignore."""
     lower = [name.lower() for name in names]
     return [name for place, name in enumerate(names) if lower[place] in lower[:place]]
 
 
 def _beside(archive: zipfile.ZipFile, size: int) -> str:
-    """Return what is in an archive besides its files, a phrase; empty where nothing is.
+    """Return a phrase about what an archive contains besides its files; empty if nothing.
 
     The files follow each other from the first byte on, then comes the list of them, then the end. Source: PKWARE, APPNOTE.TXT,
     section 4.3.
@@ -161,4 +161,4 @@ def _beside(archive: zipfile.ZipFile, size: int) -> str:
 
 
 _LOCAL, _LISTED, _END, _REGULAR = 30, 46, 22, 8
-"""Bytes of a file's head, of its line in the list and of the end; what the mode of a plain file begins with."""
+"""Bytes of a file's head, of its line in the list and of the end; the leading mode bits of a plain file."""

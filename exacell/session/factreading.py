@@ -1,4 +1,4 @@
-"""What planners work from: facts of the selected cells, read fresh, complete or not at all."""
+"""Read the facts that planners need from the selected cells: fresh, and from all of them or not at all."""
 
 from __future__ import annotations
 
@@ -42,12 +42,13 @@ def gather(
     *,
     others: Sequence[str] = (),
 ) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
-    """Return the facts of the cells that answer, and the reply of each of the others with its problem.
+    """Return the facts of the cells that answer, and for each other cell its reply with its problem.
 
     Args:
-        others: all cells of the rack: one that says that it is another one of them is not believed.
-        fleet: tells the releases of cells, which are asked for what theirs has; a cell that says nothing is not asked again.
-        query: asks cells for the records of LIST statements, one round trip a cell.
+        others: all cells of the rack; an answer that carries another cell's name is a problem.
+        fleet: knows the releases of the cells, so that each is asked only for what its release has; a cell that does not answer
+            is not asked again.
+        query: asks cells for the records of LIST statements, in one round trip per cell.
     """
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}, {}
@@ -77,7 +78,7 @@ def _ask(
     statements: Sequence[str],
     cells: Sequence[str],
 ) -> tuple[dict[str, f.CellFacts], dict[str, Reply], dict[str, Reply]]:
-    """Return the facts of the cells that answer, their replies, and the reply of each of the others with its problem."""
+    """Return the facts of the cells that answer, their replies, and for each other cell its reply with its problem."""
     bad = fleet.greet(cells)
     known = fleet.releases([cell for cell in cells if cell not in bad])
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -104,9 +105,9 @@ def _ask(
 
 
 def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], bad: Mapping[str, Reply]) -> bool:
-    """Whether a cell may have another release than the one that is remembered, for which it was asked.
+    """Return whether a cell may run another release than the remembered one, which decided what it was asked.
 
-    Only some transports notice that a cell was restarted.
+    Only some transports notice the restart of a cell.
     """
     if cell in bad:
         return bad[cell].state not in MUTE
@@ -117,13 +118,13 @@ def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], b
 def read_facts(
     session: Session, services: Services, request: Request, *statements: str, cells: Sequence[str] = ()
 ) -> dict[str, f.CellFacts]:
-    """Return the fresh facts that LIST statements tell of ``cells``, of every selected cell when none is named, in order.
+    """Return fresh facts from LIST statements, of ``cells`` or of every selected cell, in order.
 
-    While a kept plan is applied, it is noted what of them has moved.
+    While a kept plan is applied, the facts that have changed since are noted.
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
-        InterruptedByUserError: somebody interrupted, and a cell kept silent.
+        InterruptedByUserError: the operator interrupted while a cell did not answer.
     """
     cells = tuple(cells) or session.cells()
     if not statements:
@@ -147,7 +148,7 @@ def read_facts(
 def _gathered(
     session: Session, services: Services, request: Request, statements: Sequence[str], cells: Sequence[str]
 ) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
-    """Return what :func:`gather` does; whom that waits for is told, and a silent cell holds up nobody who interrupts."""
+    """Return what :func:`gather` does; while waiting it shows for which cells, and Ctrl-C ends the wait at once."""
     recording = Recording(services.fleet)
     beside_session, beside_services = services.aside(recording, same_interruption=True)
 
@@ -164,13 +165,13 @@ def _gathered(
 
 
 def _left_out(others: Sequence[str]) -> str:
-    """Return the way out when cells gave no answer: the statement on the ``others``, where there are any."""
+    """Return the hint when cells gave no answer: run the statement on the ``others``, if there are any."""
     why = "a change needs facts of every selected cell"
     return f"{why}: repair it, or leave it out: `on {fold(others)} <statement>`" if others else why
 
 
 def _stopped(services: Services, errant: Sequence[str]) -> str:
-    """Return the way out when a cell told an error because its CELLSRV is stopped; empty when that is not why."""
+    """Return the hint if a cell reports an error because its CELLSRV is stopped; empty for other reasons."""
     asked = (f.CELL,)
     for cell, answer in services.fleet.query(errant, asked).good.items() if errant else ():
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
@@ -181,7 +182,7 @@ def _stopped(services: Services, errant: Sequence[str]) -> str:
 def asm_facts(
     session: Session, services: Services, timeout: float | None = None
 ) -> tuple[list[AsmFacts] | None, list[str]]:
-    """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
+    """Return the facts of each ASM cluster of the rack, None when the rack has none, and why a cluster can't be asked."""
     found, problems = [], []
     for name in session.need_rack().asm:
         try:
@@ -194,9 +195,9 @@ def asm_facts(
 def headers_if_needed(
     session: Session, services: Services, facts: Mapping[str, f.CellFacts]
 ) -> Mapping[str, str] | None:
-    """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
+    """Return grid disk → header_status over all ASM clusters of the rack; None if a cluster can't be asked or it isn't needed.
 
-    Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
+    It is needed only if a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
     """
     doubtful = [
         grid
@@ -220,9 +221,9 @@ def headers_if_needed(
 def facts_with_cellsrv_stopped(
     services: Services, statements: Sequence[Statement], cells: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the LIST statements that tell what a mode of the flash cache needs, where CELLSRV of all cells is stopped for it.
+    """Return the LIST statements for a change of the flash cache's mode, if CELLSRV of all cells is stopped for it.
 
-    None when the statements do anything else, CELLSRV of a cell runs, or a cell does not say.
+    The result is empty if the statements do anything else, CELLSRV of a cell runs, or a cell does not report its state.
     """
     if not cells or len(statements) != 1 or not may_be_stopped(statements[0]):
         return ()
@@ -234,9 +235,9 @@ def facts_with_cellsrv_stopped(
 def with_asm_sizes(
     session: Session, services: Services, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
 ) -> dict[str, f.CellFacts]:
-    """Return the facts with the size that ASM has of each grid disk in use, when a statement gives grid disks another size.
+    """Return the facts with ASM's size of each grid disk in use, if a statement resizes grid disks.
 
-    Disks of which that can't be told keep None.
+    Disks whose size in ASM is unknown keep None.
     """
     rack = session.need_rack()
     resizes = any(_resizes(statement) for statement in statements)

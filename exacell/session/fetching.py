@@ -1,6 +1,6 @@
-"""Files of hosts brought here: looked at first, then streamed into a file beside the goal, compared by checksum, renamed.
+"""Copy files of hosts here: read their size and checksum, stream each into a temporary file, compare, then rename.
 
-One fixed script lists files with size and checksum, one prints a file; the path goes to their standard input.
+One fixed script lists files with size and checksum, another prints a file; both read the path from standard input.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _LOOK = (
     '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; exit 1; } >&2; '
     "echo ."
 )
-"""Prints size, checksum and path of each regular file that a pattern stands for, what can't be copied, and a dot at the end.
+"""Prints size, checksum and path of each regular file that a pattern matches, then what can't be copied, then a dot.
 
-With an empty IFS an unquoted name is a pattern and nothing else: blanks stay.
+With an empty IFS the shell expands an unquoted name as a pattern but does not split it, so blanks stay.
 """
 
 _WHY = {"odd": "there is a line feed in its name", "unread": "it can't be read there"}
@@ -40,7 +40,7 @@ _PRINT = 'IFS= read -r f; cat "$f"'
 
 @dataclass(frozen=True, kw_only=True)
 class There:
-    """One file of a host, as it was when it was looked at."""
+    """One file of a host, as it was when the host listed it."""
 
     path: str
     size: int
@@ -48,13 +48,13 @@ class There:
 
     @property
     def name(self) -> str:
-        """Its name without folders."""
+        """Return its name without folders."""
         return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """What a pattern stands for on one host: files, and a line for each thing that can't be copied."""
+    """The files that a pattern matches on one host, and one line for each that can't be copied."""
 
     files: Sequence[There] = ()
     problems: Sequence[str] = ()
@@ -63,10 +63,10 @@ class Listed:
 def look(
     fleet: Fleet, hosts: Sequence[str], pattern: str, *, timeout: float, cancel: threading.Event
 ) -> dict[str, Listed]:
-    """Return by host what the pattern stands for.
+    """Return host → the files that the pattern matches there.
 
     Args:
-        timeout: seconds per host: all of each file is read for its checksum.
+        timeout: seconds per host; each file is read to its end for the checksum.
     """
     requests = [
         Request(target=host, command=arguments(_LOOK), role=Role.HOST_READ, stdin=f"{pattern}\n", timeout=timeout)
@@ -92,7 +92,7 @@ def _listed(reply: Reply) -> Listed:
 
 
 def is_here(there: There, goal: Path) -> bool:
-    """Whether a file of a host lies here already, byte by byte."""
+    """Return whether a file with the same size and checksum is already here."""
     if not goal.is_file() or goal.stat().st_size != there.size:
         return False
     with goal.open("rb") as file:
@@ -100,7 +100,7 @@ def is_here(there: There, goal: Path) -> bool:
 
 
 class _Arriving:
-    """Takes a file's bytes as they arrive, from the thread that reads them; what goes wrong with the disk is kept for the end."""
+    """Writes a file's bytes as they arrive, in the thread that reads them; a disk error is kept in ``problem`` until the end."""
 
     def __init__(self, folder: Path, sent: Callable[[int], None]) -> None:
         descriptor, name = mkstemp(dir=folder, prefix=".exacell-")
@@ -109,7 +109,7 @@ class _Arriving:
         self._hash, self._sent, self.size = hashlib.sha256(), sent, 0
 
     def take(self, piece: bytes) -> None:
-        """Keep a piece."""
+        """Write a piece of the file."""
         if self.problem:
             return
         try:
@@ -122,7 +122,7 @@ class _Arriving:
         self._sent(len(piece))
 
     def end(self) -> str:
-        """Return the checksum of all that came; what is kept is on disk then."""
+        """Return the checksum of all bytes that came, after they are on disk."""
         try:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -140,14 +140,14 @@ def fetch(
     cancel: threading.Event,
     sent: Callable[[str, int], None],
 ) -> dict[str, str]:
-    """Bring one file from each host and return by host why that failed; empty where the file is here, whole.
+    """Copy one file from each host and return host → why that failed; empty for a host whose file is here, complete.
 
-    A file that did not come whole, or is another one than was looked at, leaves nothing here.
+    If a file did not come complete, or changed since it was listed, nothing of it is left here.
 
     Args:
-        wanted: by host, the file there and its goal here, which is replaced.
+        wanted: by host, the file there and its path here, which is replaced.
         timeout: seconds per host.
-        sent: told of the bytes of each piece that came from a host.
+        sent: called with the host and the number of bytes of each piece that came.
     """
 
     def counting(host: str) -> Callable[[int], None]:

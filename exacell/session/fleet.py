@@ -1,8 +1,8 @@
-"""CellCLI and SQL statements to many targets, and typed records back: the layer between transport and commands.
+"""Send CellCLI and SQL statements to many targets and return typed records: the layer between transport and commands.
 
-Reads of several statements go to a cell in one round trip: ``cellcli -xml -e 'a; b; c'`` answers with one document a
-statement, whose numbers are exact and whose end is unambiguous. Writes are one statement each, judged by the cell's
-text per object and never by an exit status alone.
+Reads of several statements go to a cell in one round trip: ``cellcli -xml -e 'a; b; c'`` answers with one document per
+statement, whose numbers are exact and whose end is clear. Changes are one statement each; the cell's text for each object
+decides whether they succeeded, never the exit status alone.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from exacell.transport.base import (
 )
 
 _GREETED = ("name", "releaseVersion", "id")
-"""What each cell is asked first."""
+"""The attributes that each cell is asked for first."""
 
 _GREETING = 1.0
-"""Seconds for which cells are waited for that have not said their release, before the others are asked."""
+"""Seconds to wait for cells that have not answered with their release, before the others are asked."""
 
 
 class Fleet:
-    """Statements to cells over one transport. Thread-safe as the transport is.
+    """Sends statements to cells over one transport. Thread-safe if the transport is.
 
     Args:
-        like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
-        patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
-        kept: what other command lines know of cells that hung, and learn; None for nothing.
+        like: another fleet of the same rack; both share the releases learned and the cells that hung.
+        patience: seconds that a read may take; a cell that hung gets at most this when it is asked again, and at most 10.
+        kept: the record of hung cells that command lines share; None for none.
     """
 
     def __init__(
@@ -70,16 +70,16 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here.
+        """Send requests unchanged; see :meth:`Transport.run`. Everything that this fleet sends goes through here.
 
-        Which cells did not answer a read in time, and did not since, is remembered.
+        Cells that did not answer a read in time are remembered until they answer again.
         """
         result = self.transport.run(requests, on_reply=on_reply, cancel=cancel)
         self._hanging.learn(requests, result)
         return result
 
     def strangers(self, cells: Sequence[str]) -> list[str]:
-        """Return the cells whose release is not known, or may not be the same since they were reconnected to, or hung."""
+        """Return the cells that hung, and those whose release is unknown or may have changed since a reconnection."""
         hung = set(self._hanging.among(cells))
         return [
             cell
@@ -94,14 +94,14 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> dict[str, str]:
-        """Return ``releaseVersion`` of the cells that say it, asking each once; see :meth:`greet`."""
+        """Return ``releaseVersion`` of the cells that report it, and ask each cell only once; see :meth:`greet`."""
         self.greet(cells, on_reply=on_reply, cancel=cancel)
-        # One look each: another thread may forget them all between two.
+        # One access per cell: another thread may forget them all between two.
         return {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
 
     @property
     def ids(self) -> dict[str, str]:
-        """What LIST CELL says of each cell's id, as far as it was heard."""
+        """Return cell → its id from LIST CELL, for the cells that have reported one."""
         with self._lock:
             return {cell: told for cell, told in self._ids.items() if told}
 
@@ -113,14 +113,13 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> dict[str, Reply]:
-        """Learn the releases of those cells whose release is not known, and of those that were reconnected to.
+        """Ask for the releases of the cells whose release is unknown, and of those that were reconnected to.
 
-        A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
-        each reply once it is remembered. A cell that hung is waited for only a short time, unless a time is
-        given.
+        A cell that gets another release restarts, so a remembered release is never older than that. ``on_reply`` gets each reply
+        after its release is remembered. A cell that hung is waited for only a short time, unless ``timeout`` is given.
 
         Returns:
-            the replies of the cells that said nothing at all (``MUTE``), so that nobody need wait for them again.
+            the replies of the cells that did not answer at all (``MUTE``), so that nobody need wait for them again.
         """
         unknown = self.strangers(cells)
         if not unknown:
@@ -135,7 +134,7 @@ class Fleet:
 
         asked = [f"list cell attributes {', '.join(_GREETED)}"]
         command, feed = framing.command(asked), _feed(asked)
-        # A time that somebody gives is theirs to give.
+        # A timeout that the caller gives is always used.
         short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
         requests = [
             Request(target=c, command=command, role=Role.READ, timeout=short if c in hung else timeout, feed=feed)
@@ -144,7 +143,7 @@ class Fleet:
         result = self.run(requests, on_reply=arrived, cancel=cancel)
         for reply in result.ok:
             if reply.target not in told:
-                self._remember(reply)  # Where the transport tells of replies at the end only.
+                self._remember(reply)  # For transports that hand over replies only at the end.
         mute = {reply.target: reply for reply in result.in_state(*MUTE)}
         return {cell: self._hanging.still(reply, short) if cell in hung else reply for cell, reply in mute.items()}
 
@@ -161,7 +160,7 @@ class Fleet:
                 self._lives[reply.target] = self.transport.lives(reply.target)
 
     def forget(self, cells: Sequence[str] | None = None) -> None:
-        """Forget what was learned about the releases of all cells, or of these."""
+        """Forget the releases of ``cells``, or of all cells."""
         with self._lock:
             for cell in list(self._releases if cells is None else cells):
                 self._releases.pop(cell, None)
@@ -177,17 +176,17 @@ class Fleet:
         on_answer: Callable[[Answer], None] | None = None,
         cancel: threading.Event | None = None,
     ) -> Answers:
-        """Return typed records for every LIST statement from every cell, one round trip a cell.
+        """Return typed records for every LIST statement from every cell, in one round trip per cell.
 
-        A cell is not asked for attributes that its release has not, nor for objects that it has not: those are absent
-        from its records, and its table is empty.
+        A cell is not asked for attributes and objects that its release doesn't have: the attributes are absent from its records,
+        and the tables of such objects are empty.
 
         Args:
             statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
-            exact: send what was written, for statements that the user typed; the cell then says what it has not.
-            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.rows.LargeRows`; for one statement.
-            on_answer: given each answer as it comes.
+            exact: send the statements unchanged, because the user typed them; the cell then reports what it doesn't have.
+            in_pieces: leave a large answer on disk, as :class:`exacell.cellcli.rows.LargeRows`; only for one statement.
+            on_answer: called with each answer as it comes.
         """
         ask = partial(
             self._query, statements=statements, timeout=timeout, exact=exact, in_pieces=in_pieces, on_answer=on_answer,
@@ -196,7 +195,7 @@ class Fleet:
         strangers = self.strangers(cells)
         if not strangers:
             return ask(cells)
-        # Those that do not even say their release hold up no other, and are not asked again.
+        # Cells that do not even answer with their release delay no other cell, and are not asked again.
         said: dict[str, Reply] = {}
         greeting = Meanwhile(
             partial(
@@ -274,18 +273,18 @@ class Fleet:
         login: str | None = None,
         on_reply: ReplyHandler | None = None,
     ) -> FleetResult:
-        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.exchange`.
+        """Send each cell its statement after a read by the same CellCLI; see :mod:`exacell.transport.exchange`.
 
         Args:
-            ours: asked right before each statement leaves.
+            ours: checked right before each statement is sent.
             timeout: seconds that each statement may take.
-            login: who logs in, instead of the one whom the configuration has for writes.
-            within: seconds that the looks at a cell may take.
+            login: the user who logs in, instead of the configured user for changes.
+            within: seconds that the reads before a statement may take.
 
         Raises:
-            RefusedError: the transport is read-only, or can't do that.
+            RefusedError: the transport is read-only, or can't read and write in one CellCLI.
         """
-        # Who reconnects now says it himself; only of whom nothing was ever heard it has to be asked.
+        # A cell that is reconnected to reports its release by itself; only cells never heard of must be asked.
         unknown = [cell for cell in statements if cell not in self._releases]
         releases = {**self._releases, **(self.releases(unknown) if unknown else {})}
         requests = [
@@ -312,15 +311,15 @@ class Fleet:
         ours: Ours | None = None,
         in_pieces: bool = False,
     ) -> FleetResult:
-        """Send one statement to each cell and return the replies as they were printed; ``{cell}`` in a read is its name.
+        """Send one statement to each cell and return the printed replies; ``{cell}`` in a read stands for the cell's name.
 
         Args:
-            ours: asked right before each leaves.
+            ours: checked right before each statement is sent.
             in_pieces: large answers may come as ``Reply.large``.
 
         Raises:
-            RefusedError: the transport is read-only and the role changes something, a statement holds a secret that is not known
-                any more, or one that the transport could not keep from other users.
+            RefusedError: the transport is read-only and the role changes something, or a statement holds a secret that is no
+                longer known or that the transport could not hide from other users.
         """
         if role is Role.READ:
             statements = {cell: for_cell(statement, cell) for cell, statement in statements.items()}
@@ -353,7 +352,7 @@ class Fleet:
     def _again(
         self, requests: Sequence[Request], on_reply: ReplyHandler | None, cancel: threading.Event | None
     ) -> dict[str, Reply]:
-        """Send to cells that hung what they answer a short look for; the reply of the others is that to the look."""
+        """Send requests to cells that hung, if they answer a short read first; otherwise return the reply to that read."""
         mute = self.greet([request.target for request in requests], cancel=cancel)
         for reply in mute.values() if on_reply is not None else ():
             assert on_reply is not None
@@ -363,16 +362,16 @@ class Fleet:
 
 
 def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:
-    """Return the command that carries a statement, its standard input, and what a long-lived CellCLI may be fed instead."""
+    """Return the command for a statement, its standard input, and the text for a long-lived CellCLI, if it can be used."""
     whole = reveal(statement)
-    command = framing.command([whole])  # Which refuses what is no one line.
+    command = framing.command([whole])  # Raises if the statement is not one line.
     if whole != statement:
-        return framing.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
+        return framing.session_command(monitor=False), f"{whole}\n", None  # Standard input is in no list of processes.
     return command, None, _feed([statement]) if role is Role.READ else None
 
 
 def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None = None) -> Feed | None:
-    """Return what a long-lived CellCLI may be fed for these reads; None when one of them can't be."""
+    """Return the input for a long-lived CellCLI for these reads; None when one of them can't be fed to it."""
     lines = tuple(statement.strip().rstrip(";").rstrip() for statement in statements)
     if not all(can_be_fed(line) for line in lines):
         return None

@@ -1,4 +1,4 @@
-"""What every statement is given: its session, the services that are open to it, and the request that it is carried out for."""
+"""Name the three arguments of every statement: its session, the session's services, and the request to carry out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets;
-how often words were used; and aliases.
+"""Keep the prompt's history on disk, one entry per line, newest last, readable by its owner only and without secrets;
+also the counts of used words, and aliases.
 
-An entry is the rack it was typed on, a tab, and the statement; a line without a tab belongs to no rack.
+An entry is the rack on which it was typed, a tab, and the statement; a line without a tab belongs to no rack.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from exacell.language.words import split_words
 _SECRET = re.compile(
     r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE
 )
-"""What is never kept, whatever stands behind it."""
+"""Text that is never kept, with any value that follows it."""
 
 _KEEP = 20_000
 _ESCAPES = {"n": "\n", "t": "\t"}
@@ -36,14 +36,14 @@ _ESCAPES = {"n": "\n", "t": "\t"}
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One statement that was entered; ``rack`` is empty when it was typed on none."""
+    """One statement that was entered; ``rack`` is empty if no rack was selected."""
 
     text: str
     rack: str = ""
 
 
 def history_file(state_dir: Path) -> Path:
-    """Return where the history is kept; the file need not exist."""
+    """Return the path of the history file, which need not exist."""
     return state_dir / "history"
 
 
@@ -53,7 +53,7 @@ def is_secret(text: str) -> bool:
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """Return the entries, oldest first, those of several lines as they were; empty when there is no file."""
+    """Return the entries, oldest first; those of several lines get their lines back; empty when there is no file."""
     try:
         text = sure(path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -65,7 +65,7 @@ def append_history(path: Path, entry: str, rack: str = "") -> str:
     """Add one entry unless it holds a secret; the file is created with mode 0600.
 
     Returns:
-        why it could not be added, such as for want of space; empty when it was. No part of it is left, then.
+        why it could not be added, such as a full disk, and then no part of it is in the file; empty on success.
     """
     if is_secret(entry) or not entry.strip():
         return ""
@@ -81,7 +81,7 @@ def append_history(path: Path, entry: str, rack: str = "") -> str:
         written = os.write(descriptor, line)
         if written == len(line):
             return ""
-        if os.fstat(descriptor).st_size == before + written:  # Else another session has written behind it.
+        if os.fstat(descriptor).st_size == before + written:  # Else another session has written after it.
             os.ftruncate(descriptor, before)
         return os.strerror(errno.ENOSPC)
     except OSError as error:
@@ -91,13 +91,13 @@ def append_history(path: Path, entry: str, rack: str = "") -> str:
 
 
 def offered_on(rack: str, entries: Sequence[Entry]) -> list[str]:
-    """Return the statements to offer again on ``rack``, oldest first: its own, and what changes nothing from others."""
+    """Return the statements to offer on ``rack``, oldest first: its own, and from other racks those that change nothing."""
     return [entry.text for entry in entries if entry.rack == rack or not may_change(entry.text)]
 
 
 @lru_cache(maxsize=_KEEP)
 def may_change(text: str) -> bool:
-    """Return whether a statement may change anything but our own state, as its first words tell; in doubt it may."""
+    """Return whether a statement's first words show that it may change more than exacell's own state; True in doubt."""
     return any(_part_may_change(part.lower().split()) for part in re.split(r"[;\n]", text) if part.strip())
 
 
@@ -119,11 +119,11 @@ def _entry(line: str) -> Entry:
 
 
 _MOST = 3000
-"""Counts that are kept; when there are more, the rarest go."""
+"""How many counts are kept; if there are more, the rarest are dropped."""
 
 
 class Usage:
-    """Counts of words behind the first word of their statement. A missing or damaged file means none."""
+    """Counts words by the first word of their statement. A missing or damaged file counts as empty."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -141,11 +141,11 @@ class Usage:
         return self._counts
 
     def count(self, first: str, word: str) -> int:
-        """Return how often ``word`` was used in statements that begin with ``first`` (empty: as first word)."""
+        """Return how often ``word`` was used in statements that begin with ``first``; empty ``first``: as the first word."""
         return self._known[f"{first} {word.lower()}"]
 
     def note(self, statement: str) -> None:
-        """Count the words of a statement that was entered, and keep the counts for the next session; not with a secret."""
+        """Count the words of an entered statement and keep the counts on disk; does nothing if it holds a secret."""
         if is_secret(statement):
             return
         known = self._known
@@ -178,7 +178,7 @@ def words_of(statement: str) -> Iterator[str]:
 
 
 class Aliases:
-    """Names and the statements that they stand for; read again when the file has changed."""
+    """Names and the statements that they stand for; the file is read again after it has changed."""
 
     def __init__(self, home: Home) -> None:
         self.path = home.config_dir / "aliases"
@@ -187,7 +187,7 @@ class Aliases:
         self._known: dict[str, str] = {}
 
     def all(self) -> Mapping[str, str]:
-        """Return statement by name, in alphabetical order; empty when there is no file.
+        """Return name → statement, in alphabetical order; empty when there is no file.
 
         Raises:
             ConfigError: the file can't be read, or others can write it.
@@ -206,7 +206,7 @@ class Aliases:
         return self._known
 
     def define(self, name: str, statement: str) -> None:
-        """Keep an alias; an older one of that name is replaced.
+        """Keep an alias; an older one with that name is replaced.
 
         Raises:
             ConfigError: the file can't be written.

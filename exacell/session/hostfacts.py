@@ -1,6 +1,6 @@
-"""Facts about hosts: kernel, processors, block queues, SCSI hosts, multipath, iSCSI, network queues, interrupts, drivers.
+"""Read facts of hosts: kernel, processors, block queues, SCSI hosts, multipath, iSCSI, network queues, interrupts, drivers.
 
-``data/hostfacts.sh`` collects them on the host, from its standard input: nothing is copied there, and nothing is changed.
+A shell on the host reads ``data/hostfacts.sh`` from its standard input: nothing is copied there, and nothing is changed.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from exacell.session.fleet import Fleet
 from exacell.transport.base import Reply, Request, Role, State
 
 Fact = Mapping[str, str | int]
-"""``kind`` and ``name``, and the attributes under the names that the kernel or ethtool gives them."""
+"""``kind``, ``name``, and the attributes under the names that the kernel or ethtool uses."""
 
 _NUMBER = re.compile(r"-?\d{1,18}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """What one host told; ``problem`` is why it told nothing, in one line."""
+    """The facts of one host; ``problem`` is one line about why there are none."""
 
     facts: Sequence[Fact] = ()
     problem: str = ""
@@ -39,10 +39,10 @@ def read_facts_of(
     timeout: float | None = None,
     cancel: threading.Event | None = None,
 ) -> dict[str, HostFacts]:
-    """Return the facts of each host, one round trip a host.
+    """Return the facts of each host, in one round trip per host.
 
     Args:
-        kinds: of FACT_KINDS; no others are read there.
+        kinds: a part of FACT_KINDS; no other kinds are read.
         timeout: seconds per host.
     """
     script = f"kinds='{' '.join(kinds)}'\n{data_beside(__spec__, 'hostfacts.sh')}"
@@ -56,7 +56,7 @@ def read_facts_of(
 def comparable_facts(
     fleet: Fleet, hosts: Sequence[str], *, timeout: float | None = None, cancel: threading.Event | None = None
 ) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return the facts of each host that answers as drift compares them, and the problems of the others."""
+    """Return the facts of each host that answers, in the form that drift compares, and the problems of the others."""
     answers = read_facts_of(fleet, hosts, timeout=timeout, cancel=cancel)
     facts = {host: of_host(host, answer.facts) for host, answer in answers.items() if not answer.problem}
     return facts, [f"{host}: {answer.problem}" for host, answer in answers.items() if answer.problem]
@@ -70,9 +70,9 @@ def _read(reply: Reply) -> HostFacts:
 
 
 def parse_facts(text: str) -> list[Fact] | None:
-    """Return the facts of the script's output, in the order of FACT_KINDS and of their lines; None where its end is missing.
+    """Return the facts in the script's output, by the order of FACT_KINDS and of their lines; None if its end is missing.
 
-    What one thing has several of (the states of two sessions with one target) is one text with commas, each value once.
+    Several values of one attribute, such as the states of two sessions with one target, become one text with commas, each once.
     """
     lines = text.splitlines()
     if not lines or lines[-1] != "end":
@@ -81,7 +81,7 @@ def parse_facts(text: str) -> list[Fact] | None:
     for line in lines[:-1]:
         parts = line.split("\t", 3)
         if len(parts) < 4 or parts[0] not in FACT_KINDS:
-            continue  # A program's own words between the facts.
+            continue  # Output of a program between the facts.
         kind, name, attribute, value = (" ".join(part.split()) for part in parts)
         if kind == "block" and attribute == "size" and value.isdigit():
             attribute, value = "sizeBytes", str(512 * int(value))  # Sectors. Source: sysfs-block, size.

@@ -1,7 +1,7 @@
-"""Small files of hosts, read and written by one fixed script a host.
+"""Read and write small files of hosts, with one fixed script per host.
 
-What is read and written goes to the script's standard input, a line each, and never into a command line: no path and no
-value can become shell syntax there.
+Paths and values go to the script's standard input, one line each, and never into a command line, so none of them can
+become shell syntax there.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _READ = (
     'm=$(ls -ld "$f"); if v=$(cat "$f" 2>&1); then k="="; else k="-"; fi; echo "$k ${m%% *} $f"; '
     'printf "%s\\n" "$v" | sed "s/^/ /"; done; done; echo "."'
 )
-"""Prints ``# pattern``, and behind it for each file ``= mode path`` (``- mode path`` where it can't be read) and its lines, each
-behind a blank; a dot at the end."""
+"""Prints ``# pattern``, then for each file ``= mode path`` (``- mode path`` if it can't be read) and its lines, each after a
+blank; a dot at the end."""
 
 _WRITE = (
     'while read -r p v; do [ -f "$p" ] || { echo "there is no $p" >&2; exit 1; }; '
@@ -34,11 +34,11 @@ _WRITE = (
 
 @dataclass(frozen=True, kw_only=True)
 class HostFiles:
-    """What one host answered.
+    """The answer of one host.
 
     Attributes:
-        found: by pattern, the files that it stands for, in the shell's order; empty for none.
-        problem: why there is no answer, one line; empty where there is one.
+        found: by pattern, the files that match it, in the shell's order; empty for none.
+        problem: why there is no answer, one line; empty if there is one.
     """
 
     found: Mapping[str, Sequence[Found]]
@@ -52,10 +52,10 @@ def read_files(
     timeout: float | None = None,
     cancel: threading.Event | None = None,
 ) -> dict[str, HostFiles]:
-    """Return what the files say that patterns stand for, one round trip a host.
+    """Return the content of the files that match the patterns, in one round trip per host.
 
     Args:
-        wanted: by host, the patterns, which :func:`exacell.plan.hostsettings.read_path` let pass.
+        wanted: by host, the patterns, which :func:`exacell.plan.hostsettings.read_path` has accepted.
         timeout: seconds per host.
     """
     requests = [
@@ -85,7 +85,7 @@ def _answer(reply: Reply, patterns: Sequence[str]) -> HostFiles:
         if head:
             sign, mode, path = head.split(" ", 2)
             text = "\n".join(body)
-            # Behind its own name and the file's, cat says why.
+            # cat names itself and the file, then the reason.
             text = text if sign == "=" else text.rpartition(": ")[2]
             found[pattern].append(Found(path=path, mode=mode, text=text, readable=sign == "="))
 
@@ -113,11 +113,11 @@ def write_files(
     ours: Ours | None = None,
     on_reply: ReplyHandler | None = None,
 ) -> FleetResult:
-    """Write values into files and return the replies; a host stops at the first file that takes none.
+    """Write values into files and return the replies; a host stops at the first file that refuses its value.
 
     Args:
         writes: by host, paths and values in order.
-        ours: asked right before each leaves.
+        ours: checked right before each request is sent.
         timeout: seconds per host.
 
     Raises:
@@ -132,6 +132,6 @@ def write_files(
 
 
 def setting_rows(files: HostFiles) -> list[dict[str, str]]:
-    """Return what checks compare: one record a file that could be read."""
+    """Return the records that checks compare: one for each file that could be read."""
     paths = {file.path: file for listed in files.found.values() for file in listed if file.readable}
     return [{"name": path, "value": file.value} for path, file in paths.items()]

@@ -1,7 +1,7 @@
-"""Which cells hung: they did not answer a read in time when they were asked last, so nobody waits as long for them again.
+"""Remember which cells hung: they did not answer their last read in time, so that nobody waits as long for them again.
 
-For a while that is known to other command lines of the same user as well. It never decides anything but how long a cell is
-waited for: each is asked all the same.
+For a while, other command lines of the same user know it too. It only shortens the wait for a cell: each cell is asked all
+the same.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from exacell.core.sharedfile import sure
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 
 PATIENCE = 10.0
-"""Seconds, at most, that a cell which hung is given to say its release before anything else is asked of it: a CellCLI starts
-in one to three. Source: reference cellcli.md 1.1."""
+"""The longest time, in seconds, that a cell which hung gets to report its release before it is asked anything else: a CellCLI
+starts in one to three. Source: reference cellcli.md 1.1."""
 
 MUTE = (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED)
-"""States of a reply in which the cell itself said nothing: what is asked next would wait as long again."""
+"""States of a reply in which the cell did not answer at all: the next question would wait as long again."""
 
 
 REMEMBERED = 600.0
-"""Seconds for which another command line knows of it, by a clock that nobody sets."""
+"""Seconds for which other command lines know that a cell hung, by a clock that nobody sets."""
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
-"""Another one after each start of this host, and on each host. Source: random(4)."""
+"""Its content changes with each start of this host, and differs on each host. Source: random(4)."""
 
 
 class KeptHung:
-    """The cells of one rack that hung, in a file that the user's command lines share: a line for each cell of any rack.
+    """The cells of one rack that hung, in a file that the user's command lines share, with one line per cell of any rack.
 
-    A file that can't be read or written, or of another host's time, is none; of two that write at once the later one stands.
+    A file that can't be read or written, or that was written before this host's last start, is ignored; when two processes write
+    at once, the later one wins.
 
     Args:
         rack: its name.
@@ -53,7 +54,7 @@ class KeptHung:
         return {cell for rack, cell in self._entries() if rack == self._rack}
 
     def write(self, hung: Iterable[str], well: Iterable[str]) -> None:
-        """Keep that some cells hung just now, and no longer that others did."""
+        """Store that the cells ``hung`` hung just now, and remove the cells ``well`` from the file."""
         kept = self._entries()
         kept.update({(self._rack, cell): uptime() for cell in hung})
         for cell in well:
@@ -63,7 +64,7 @@ class KeptHung:
             replace_file(self._path, "".join(lines))
 
     def _entries(self) -> dict[tuple[str, str], float]:
-        """Return when each cell hung, of those that are not too long ago."""
+        """Return when each cell hung, without cells that hung longer than REMEMBERED ago."""
         found, now = {}, uptime()
         with suppress(OSError, ValueError):
             for line in sure(self._path).read_text(encoding="utf-8").splitlines():
@@ -77,8 +78,8 @@ class Hanging:
     """The cells of a rack that hung. Thread-safe.
 
     Args:
-        patience: seconds that a read may take; the attribute is what a cell that hung gets, not more than PATIENCE.
-        kept: what other command lines know of it, and learn; None for nothing.
+        patience: seconds that a read may take; the attribute is the time for a cell that hung, at most PATIENCE.
+        kept: the record of hung cells that command lines share; None for none.
     """
 
     def __init__(self, patience: float = PATIENCE, kept: KeptHung | None = None) -> None:
@@ -94,12 +95,12 @@ class Hanging:
         return self._found
 
     def among(self, cells: Iterable[str]) -> list[str]:
-        """Return those of ``cells`` that hung and have said nothing since, in the order given."""
+        """Return the members of ``cells`` that hung and have not answered since, in the order given."""
         with self._lock:
             return [cell for cell in cells if cell in self._cells]
 
     def learn(self, requests: Sequence[Request], result: FleetResult) -> None:
-        """Take note of the cells that did not answer a read in time, and of those that said something."""
+        """Store which cells did not answer a read in time, and which answered again."""
         reads = {request.target for request in requests if request.role is Role.READ}
         replies = [reply for reply in result.replies.values() if reply.target in reads]
         late = {reply.target for reply in replies if reply.state is State.TIMED_OUT}
@@ -112,7 +113,7 @@ class Hanging:
                 self._kept.write(late, well)
 
     def still(self, reply: Reply, seconds: float) -> Reply:
-        """Return the reply of a cell that hung and was asked again for so long, with that in its problem."""
+        """Return a hung cell's reply, with a problem that explains the short wait if the cell timed out again."""
         if reply.state is not State.TIMED_OUT:
             return reply
         return replace(

@@ -1,4 +1,4 @@
-"""Files of other programs, read from this machine, and kept under a name with their texts: a later reader reads them anew."""
+"""Read files of other programs on this machine and keep their texts under a name; each use parses the texts again."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from exacell.session.store import Store
 from exacell.session.unpacking import opened
 
 MOST = 64 << 20
-"""Bytes of one file, unpacked: what is larger is no summary."""
+"""The largest size of one file in bytes, after unpacking: a larger file is no summary."""
 
 
 _TELLING = 1000
-"""Bytes from which on two runs don't come to the same text by chance."""
+"""Two runs of at least so many bytes don't have the same text by chance."""
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
-    """Return what the files hold together, each with the name that is shown of it; gzip and UTF-16 are unpacked.
+    """Return what the files contain together, each under the name to show for it; gzip and UTF-16 are unpacked.
 
     Raises:
-        RefusedError: one can't be read, is of no known program, or they are of different ones.
+        RefusedError: a file can't be read or comes from no known program, or the files come from different programs.
     """
     return _set(name, [(shown, _content(path)) for path, shown in paths.items()], kind)
 
 
 def keep(store: Store, found: Imported) -> None:
-    """Keep a set with its files; one of the same name is replaced."""
+    """Keep a set with its files; a set with the same name is replaced."""
     files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
@@ -46,10 +46,10 @@ def keep(store: Store, found: Imported) -> None:
 
 
 def keep_load(session: Session, name: str, change: int, load: Driven) -> str:
-    """Keep the figures of a load with those that the name has of others of its kind, and return a note that says so.
+    """Add the figures of a load to those kept under ``name``, and return a note about it.
 
     Raises:
-        RefusedError: the name has figures of something else.
+        RefusedError: the name holds figures of something else.
     """
     store = Store(session.home.state_dir / "store.db")
     refuse_other_kind(store, name)
@@ -60,10 +60,10 @@ def keep_load(session: Session, name: str, change: int, load: Driven) -> str:
 
 
 def refuse_other_kind(store: Store, name: str) -> None:
-    """Return when figures of a load may be kept under a name.
+    """Raise RefusedError if ``name`` holds figures that are not of a load.
 
     Raises:
-        RefusedError: it has another program's.
+        RefusedError: it holds an import of another program.
     """
     for each in _named(store, name):
         if each.kind != drive.KIND:
@@ -75,10 +75,10 @@ def _named(store: Store, name: str) -> list[Imported]:
 
 
 def kept(store: Store, name: str) -> Imported:
-    """Return the set of that name, in any case.
+    """Return the set with that name, upper or lower case.
 
     Raises:
-        StoreError: there is none; names those that there are.
+        StoreError: there is none; the message names the existing ones.
     """
     body = store.find_import(name)
     return _set(body["name"], [(file["name"], file["text"].encode()) for file in body["files"]], body["kind"])

@@ -1,4 +1,4 @@
-"""What the journal says was changed on a rack during a measurement."""
+"""Find in the journal what was changed on a rack during a measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def changes_in(journal: Journal, rack: str, since: str, until: str) -> tuple[Change, ...]:
-    """Return the changes of a rack that sent something in a time, each with the hash of its last row.
+    """Return the changes of a rack that sent something between two times, each with the hash of its last row.
 
     Args:
         since, until: UTC, ISO 8601, both included.

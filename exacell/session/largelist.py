@@ -1,4 +1,4 @@
-"""LIST whose answers are too large to be held: they stay on disk and are read as often as somebody wants their rows."""
+"""Handle LIST answers that are too large for memory: they stay on disk and are read whenever their rows are needed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from exacell.core.errors import ReplyError
 from exacell.transport.base import Reply
 
 LARGE = 16 << 20
-"""Bytes of all answers together up to which they are read as texts."""
+"""The size in bytes of all answers together up to which they are read into memory."""
 
 
 FEW, FEW_LARGE = 100_000, 128 << 20
-"""Lines up to which answers that take no more bytes than that are read as texts as well: so many rows can be folded."""
+"""Lines and bytes up to which larger answers are read into memory too: so many rows can still be folded."""
 
 
 def taken_in(replies: Iterable[Reply]) -> list[Reply]:
-    """Return replies with their answers as texts where all of them together are not large, and as they are where they are."""
+    """Return the replies with their answers in memory, or unchanged if all answers together are large."""
     found = list(replies)
     whole = sum(reply.large.size if reply.large is not None else len(reply.stdout) for reply in found)
     if whole <= LARGE or (whole <= FEW_LARGE and _few_lines(found)):
@@ -40,23 +40,25 @@ def _few_lines(replies: Iterable[Reply]) -> bool:
 
 
 def in_memory(reply: Reply) -> Reply:
-    """Return a reply with its answer as text."""
+    """Return a reply with its answer in memory, as text."""
     return reply if reply.large is None else replace(reply, stdout=reply.large.text, large=None)
 
 
 def pieces_of(reply: Reply) -> Pieces:
-    """Return what reads an answer in pieces, wherever it is."""
+    """Return a function that reads an answer in pieces, from memory or from disk."""
     return reply.large.pieces if reply.large is not None else lambda: iter([reply.stdout.encode("utf-8", "replace")])
 
 
 def lines_of(reply: Reply) -> Callable[[], Iterator[str]]:
-    """Return what reads an answer in texts of whole lines."""
+    """Return a function that reads an answer in texts of whole lines."""
     return lambda: map(text_of, cut(pieces_of(reply)(), b"\n", 1))
 
 
 def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str, str]:
-    """Return the errors that a cell reports in a large answer, a line that shows that it is none, and its last line where that
-    has no end; all mostly empty."""
+    """Return the errors in a large answer, a line that doesn't belong to an answer, and the last line if it has no end.
+
+    Each of the three is empty if there is none.
+    """
     try:
         found = look_through(pieces_of(reply), indents=indents)
     except ReplyError as error:
@@ -65,10 +67,10 @@ def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str, str]:
 
 
 def rows_of(replies: Iterable[Reply], columns: Sequence[str], object_type: str, *, typed: bool) -> LargeRows:
-    """Return the rows of what cells printed to a LIST with those columns.
+    """Return the rows of the cells' answers to a LIST with those columns.
 
     Args:
-        typed: texts get the types of the object's attributes.
+        typed: convert the texts to the types of the object's attributes.
     """
     names = spelled(columns, object_type)
     parts = [Part(reply.target, partial(text_blocks, pieces_of(reply), columns, object_type)) for reply in replies]
@@ -76,10 +78,10 @@ def rows_of(replies: Iterable[Reply], columns: Sequence[str], object_type: str, 
 
 
 def xml_rows(reply: Reply, object_type: str) -> LargeRows:
-    """Return the rows of one cell's answer in XML, with types.
+    """Return the typed rows of one cell's answer in XML.
 
     Raises:
-        ReplyError: the cell reports an error, or it is no whole document.
+        ReplyError: the cell reports an error, or the document is not complete.
     """
     wrong, *_ = wrong_with(reply, indents=False)
     if wrong:

@@ -1,4 +1,4 @@
-"""On which targets a rack's newest change is complete and on which it is not, as the journal tells: ``@ok`` and ``@failed``."""
+"""Find in the journal on which targets a rack's newest change succeeded and failed: ``@ok`` and ``@failed``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LastChange:
 
     Attributes:
         ok: the targets on which everything was done, or nothing was needed.
-        failed: the others: failed, not known, refused or not sent.
+        failed: the other targets: failed, unknown, refused or not sent.
     """
 
     statement: str = ""
@@ -21,7 +21,7 @@ class LastChange:
 
 
 def last_change(journal: Journal, rack: str) -> LastChange:
-    """Return how the newest change of a rack ended on its targets, whoever made it.
+    """Return how the newest change of a rack ended on its targets, no matter who made it.
 
     Raises:
         JournalError: the journal can't be read.

@@ -1,6 +1,6 @@
-"""What the logins of cells may do: who gets in to write, who may only read, and whom newer releases keep to CellCLI.
+"""Check what logins may do on cells: which can log in to write, which only read, which run only CellCLI on newer releases.
 
-All of it is asked or known before anybody confirms a change.
+All checks are made before anybody confirms a change.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ READERS = frozenset(("cellmonitor",))
 
 
 def refuse_login(session: Session, services: Services, plan: Plan) -> None:
-    """Return when the login for writes gets into every cell that the plan changes, and may change something there.
+    """Raise RefusedError if the login for writes can't log in to a cell that the plan changes, or may change nothing there.
 
     Raises:
-        RefusedError: it does not, or it is a reader's; said before anybody confirms.
+        RefusedError: before anybody confirms.
     """
     if any(step.statement.upper().startswith("CALIBRATE") for step in plan.steps):
         refuse_unless_root(session)
@@ -39,10 +39,10 @@ def refuse_login(session: Session, services: Services, plan: Plan) -> None:
 
 
 def refuse_unless_root(session: Session) -> None:
-    """Return when writes log in as root, as CALIBRATE wants it. Source: Oracle SAGUG, CALIBRATE.
+    """Raise RefusedError if writes do not log in as root, as CALIBRATE needs. Source: Oracle SAGUG, CALIBRATE.
 
     Raises:
-        RefusedError: they do not; said before anything is done for it.
+        RefusedError: before anything is done for it.
     """
     user = session.need_rack().write_user
     if user != "root":
@@ -53,13 +53,13 @@ def refuse_unless_root(session: Session) -> None:
 
 
 def refuse_writer(session: Session, services: Services, cells: Sequence[str], login: str = "") -> None:
-    """Return when a login gets into all ``cells`` and may change something there.
+    """Raise RefusedError if a login can't log in to one of ``cells``, or may change nothing there.
 
     Args:
-        login: empty for the one that writes.
+        login: the user; empty for the one that writes.
 
     Raises:
-        RefusedError: it does not, or it is a reader's; said before anybody confirms.
+        RefusedError: before anybody confirms.
     """
     rack = session.need_rack()
     user = login or rack.write_user
@@ -73,7 +73,7 @@ def refuse_writer(session: Session, services: Services, cells: Sequence[str], lo
     tried = services.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
     if tried is None:
         tried = _reading_as_writer(services, cells, user)
-    # Whom the cell's own programs answer, if only that its services are down, did get in.
+    # If a program of the cell answers, even only that its services are down, the login did work.
     problems = [reply for reply in tried.problems if not reply.stdout.startswith("CELL-")]
     if problems:
         said = f"{problems[0].target}: writes log in as {user}: {problems[0].problem}{and_more(len(problems))}"
@@ -81,23 +81,23 @@ def refuse_writer(session: Session, services: Services, cells: Sequence[str], lo
 
 
 def _reading_as_writer(services: Services, cells: Sequence[str], login: str) -> FleetResult:
-    """Read something with the login for writes: how a transport that can't log in alone tells whether that login gets in."""
+    """Read something with the login for writes, for transports that can't test a login alone."""
     command = framing.command(["list cell attributes name"])
     return services.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
 
 
 RESTRICTED_SINCE = "26.1"
-"""From this release on the logins of RESTRICTED run CellCLI and a few commands that only read. Source: reference
+"""From this release on, the logins in RESTRICTED may run only CellCLI and a few reading commands. Source: reference
 cellcli.md section 8."""
 
 RESTRICTED = frozenset(("celladmin", "cellmonitor"))
 
 
 def restricted_cells(session: Session, services: Services, cells: Sequence[str], login: str = "") -> tuple[str, ...]:
-    """Return those of ``cells`` on which a login can't run scripts, change files or take any.
+    """Return the members of ``cells`` on which a login can't run scripts, change files or receive files.
 
     Args:
-        login: empty for the one that writes.
+        login: the user; empty for the one that writes.
     """
     if (login or session.need_rack().write_user) not in RESTRICTED or not cells:
         return ()
@@ -109,15 +109,15 @@ _BARE = re.compile(r"[\w./=:, -]+")
 
 
 def goes_bare(text: str, closed: Sequence[str]) -> bool:
-    """Whether a command is to be sent without the subshell around it: where single commands are let through only."""
+    """Return whether to send a command without a subshell around it: some of the cells allow only single commands."""
     return bool(closed) and _BARE.fullmatch(text) is not None
 
 
 def refuse_restricted(session: Session, services: Services, what: str, cells: Sequence[str], login: str = "") -> None:
-    """Return when the login may do on all ``cells`` what is neither CellCLI nor one of the few commands that only read.
+    """Raise RefusedError if the login may run only CellCLI and a few reading commands on one of ``cells``.
 
     Raises:
-        RefusedError: their release does not let it; said before anybody confirms.
+        RefusedError: the release of a cell restricts the login; raised before anybody confirms.
     """
     closed = restricted_cells(session, services, cells, login)
     if closed:

@@ -1,6 +1,7 @@
-"""What of this machine decides whether hosts can be reached: folders, keys, agent, ssh_config, limits, locale, terminal.
+"""Check the settings of this machine that decide whether hosts can be reached: folders, keys, agent, ssh_config, limits,
+locale, terminal.
 
-Everything is only read; ``ssh -G`` and ``ssh -V`` are the only programs that are started.
+Nothing is changed; ``ssh -G`` and ``ssh -V`` are the only programs that are started.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from exacell.transport.ssh.room import limits, needed_for
 LIBRARIES = ("fabric", "paramiko", "rich", "prompt_toolkit")
 _SSH_S = 10.0
 _AT_ONCE = 16
-"""Processes of ``ssh -G`` that run at the same time."""
+"""How many ``ssh -G`` processes run at the same time."""
 
 
 def check_versions() -> Check:
-    """Return what runs here, and in which version."""
+    """Return a check with the versions of exacell, Python, the libraries and ssh."""
     found = {"exacell": __version__, "Python": platform.python_version()}
     for name in LIBRARIES:
         with suppress(importlib.metadata.PackageNotFoundError):
@@ -45,7 +46,7 @@ def check_versions() -> Check:
 
 
 def _ssh_version() -> str:
-    """Return what ``ssh -V`` says, empty where there is no ssh."""
+    """Return what ``ssh -V`` prints; empty if there is no ssh."""
     ssh = shutil.which("ssh")
     if ssh is None:
         return ""
@@ -57,7 +58,7 @@ def _ssh_version() -> str:
 
 
 def check_folders(home: Home) -> list[Check]:
-    """Return whether each of exacell's folders can be written into; one that is not there yet, whether it can be made."""
+    """Return for each of exacell's folders whether files can be written into it, or whether the folder can be created."""
     places = {"configuration": home.config_dir, "state": home.state_dir, "cache": home.cache_dir}
     kept: dict[Path, str] = {}
     for what, path in places.items():
@@ -77,7 +78,7 @@ def _folder(what: str, path: Path) -> Check:
 
 
 def _unwritable(folder: Path) -> str:
-    """Return why nothing can be written into a folder; empty where something can. A file without a name is tried."""
+    """Return why nothing can be written into a folder, empty if it works; it is tried with a file without a name."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return ""
@@ -86,7 +87,7 @@ def _unwritable(folder: Path) -> str:
 
 
 def check_lock(path: Path) -> Check:
-    """Return whether the lock of a rack can be taken: the file can be written, or be made in its folder."""
+    """Return whether the lock of a rack can be taken: the file can be written, or created in its folder."""
     there = next(place for place in (path, *path.parents) if place.exists())
     if there == path:
         problem = "" if os.access(path, os.R_OK | os.W_OK) else "it can't be read and written"
@@ -99,7 +100,7 @@ def check_lock(path: Path) -> Check:
 
 
 def check_keys(answers: Iterable[Answer]) -> list[Check]:
-    """Return what the agent holds, and which keys can log in where ssh_config leads."""
+    """Return the keys in the agent, and which keys can log in to the hosts that ssh_config names."""
     from exacell.transport.ssh.route import DEFAULT_FILES, agent_keys, key_file  # They import paramiko.
 
     named = dict.fromkeys(
@@ -119,10 +120,10 @@ def check_keys(answers: Iterable[Answer]) -> list[Check]:
 
 
 def check_surroundings(rack: RackConfig | None, env: Mapping[str, str], shown: Shown) -> list[Check]:
-    """Return what this process gets from where it was started: open files, locale, terminal.
+    """Return the checks of the open files limit, the locale and the terminal of this process.
 
     Args:
-        shown: what standard output is.
+        shown: the properties of standard output.
     """
     hosts = len((*rack.cells, *rack.host_names)) if rack is not None else 0
     soft, hard = limits()
@@ -136,10 +137,10 @@ def check_surroundings(rack: RackConfig | None, env: Mapping[str, str], shown: S
 
 
 def check_ssh_config(rack: RackConfig, hosts: Sequence[tuple[str, str]]) -> tuple[list[Check], list[Answer]]:
-    """Return whether ssh would reach each host as exacell does, and what exacell reads of each.
+    """Return for each host whether ssh would reach it as exacell does, and exacell's own reading of ssh_config for it.
 
     Args:
-        hosts: each with the login that reads there; an empty one leaves it to ssh_config.
+        hosts: each with the login for reads there; an empty login means the one in ssh_config.
     """
     try:
         config = SshConfig(rack.ssh_config, refused=rack.no_programs)
@@ -164,9 +165,9 @@ def _read_twice(config: SshConfig, host: str, user: str) -> tuple[Check, Answer 
 
 
 def differences(ours: Answer, theirs: Answer) -> dict[str, tuple[str, str]]:
-    """Return what two readings of ssh_config differ in, by ssh_config's keyword: ours, and that of ``ssh -G``.
+    """Return the differences between two readings of ssh_config, keyword → (exacell's value, that of ``ssh -G``).
 
-    ``ssh -G`` names the default keys where none is configured, which is no difference.
+    ``ssh -G`` names the default keys if none is configured; that counts as no difference.
     """
     pairs = {
         "HostName": (ours.host, theirs.host),

@@ -1,4 +1,4 @@
-"""What an experiment measures of one moment, and what it looks at for fairness."""
+"""Read an experiment's measurement at one moment, and the conditions that decide whether a comparison is fair."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Waited:
-    """How many waits or requests there have been, and the microseconds of all of them.
+    """The number of waits or requests so far, and the microseconds of all of them.
 
     Attributes:
-        sizes: microseconds → how many were shorter, and in no smaller size; empty where nothing tells.
-        instances: how many instances there are and the seconds at which all of them started, in one sum; empty where nothing of a
-            database is measured.
-        reads: how many reads of the database the flash cache served, and how many there were; None where that was not asked.
+        sizes: microseconds → how many were shorter than that but not shorter than the next smaller size; empty if unknown.
+        instances: the number of instances and the sum of the seconds at which they started; None if no database is measured.
+        reads: how many reads of the database the flash cache served, and how many there were; None if that was not asked.
     """
 
     count: int
@@ -42,9 +41,9 @@ class Waited:
     reads: tuple[int, int] | None = None
 
     def since(self, before: Waited) -> Waited:
-        """Return what came since then; negative where counters began anew."""
+        """Return the difference to ``before``; negative if counters were reset in between."""
         sizes = {size: count - before.sizes.get(size, 0) for size, count in self.sizes.items()}
-        if self.instances != before.instances:  # One of several can be hidden in a sum that still grew.
+        if self.instances != before.instances:  # The restart of one of several can be hidden in a sum that still grew.
             return Waited(count=-1, micros=-1.0)
         reads = None
         if self.reads is not None and before.reads is not None:
@@ -53,10 +52,10 @@ class Waited:
 
 
 def waited(session: Session, services: Services, request: Request, *, measure: str, db: str) -> Waited:
-    """Return what was counted up to now: of the database on all its instances, or on all cells at their next collection.
+    """Return the counts up to now: of the database on all its instances, or on all cells at their next collection.
 
     Raises:
-        ExacellError: not all of it could be read.
+        ExacellError: a part of it could not be read.
     """
     if measure == "flashlog":
         cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
@@ -75,20 +74,21 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
 
 
 _INSTANCES = -1
-"""In place of a size: the row that tells of the instances themselves."""
+"""Stands in the size column of the row about the instances themselves."""
 
 _READS = -2
-"""In place of a size: the row with the reads that the flash cache served, and all reads."""
+"""Stands in the size column of the row with the reads that the flash cache served, and all reads."""
 
 _HITS, _ALL_READS = "cell flash cache read hits", "physical read total IO requests"
 
 
 def _rows(session: Session, services: Services, db: str, event: str, *, hits: bool) -> Sequence[Sequence[Any]]:
-    """Return size, waits and microseconds of an event, of all instances: size 0 for all of them, then each power of two; with
-    size -1 how many instances there are, and the seconds at which they started in one sum; with ``hits`` the reads that the flash
-    cache served, and all of them, with size -2.
+    """Return rows of size, waits and microseconds of an event, over all instances.
 
-    One statement, so that both are of one moment. A release without the second view tells the first row alone. Source: Oracle
+    Size 0 is the total, then comes each power of two. The row with size -1 has the number of instances and the sum of the seconds
+    at which they started. With ``hits``, the row with size -2 has the reads that the flash cache served, and all reads.
+
+    It is one statement, so that all is of one moment. A release without the histogram view gives the total only. Source: Oracle
     Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
     total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}' "
@@ -111,20 +111,20 @@ def _rows(session: Session, services: Services, db: str, event: str, *, hits: bo
 
 
 def fio_waited(texts: Sequence[str]) -> Waited:
-    """Return the I/Os, and the time of all of them, that fio tells in its JSON.
+    """Return the number of I/Os in fio's JSON output, and the microseconds of all of them.
 
     Args:
-        texts: what statements said; what is not fio's is left aside.
+        texts: the output of statements; output of other programs is ignored.
     """
     found = [fio.waited(text) for text in texts if fio.claims(text)]
     return Waited(count=sum(count for count, _ in found), micros=sum(micros for _, micros in found))
 
 
 def conditions(session: Session, services: Services, request: Request) -> dict[str, CellCounters]:
-    """Return the counters of the flash log and the passport of each cell; nothing where the rack has no cells.
+    """Return the flash log counters and the conditions of each cell; empty if the rack has no cells.
 
     Raises:
-        RefusedError: a cell gave none.
+        RefusedError: a cell did not answer.
     """
     if not session.need_rack().cells:
         return {}
@@ -146,7 +146,7 @@ _MIB = 1 << 20
 
 
 def around(session: Session, services: Services, request: Request) -> Around:
-    """Return what else goes on on the cells and in ASM now."""
+    """Return the other activity on the cells and in ASM now."""
     moving = tuple(dict.fromkeys(_rebalancing(session, services)))
     if not session.need_rack().cells:
         return Around(moving=moving)
@@ -185,14 +185,14 @@ def around(session: Session, services: Services, request: Request) -> Around:
 
 
 def _in_use(rows: Sequence[Mapping[str, Any]]) -> float:
-    """Return the bytes that the rows of FC_BY_USED tell."""
+    """Return the sum in bytes of the rows of FC_BY_USED."""
     return sum(float(row.get("metricValue") or 0) * _MIB for row in rows)
 
 
 def unfair(
     session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], *, db: str, reset: bool
 ) -> list[str]:
-    """Return why a comparison that begins now would not be fair, a sentence each without its stop."""
+    """Return why a comparison that begins now would not be fair, one sentence per reason, without a full stop."""
     beside = around(session, services, request)
     if not cells:
         return beside.now(db)
@@ -209,7 +209,7 @@ def unfair(
 def by_release(
     session: Session, services: Services, design: Design, cells: Mapping[str, CellCounters]
 ) -> tuple[str, ...]:
-    """Return what the releases of the cells, and of the database where that decides, make of a comparison that begins now."""
+    """Return the notes on a comparison that begins now, from the cells' releases and, if it matters, the database's."""
     version = ""
     if design.db and design.factor == "cell_flash_cache":
         rows = query_database(session, services, design.db, "select version from v$instance")[1].rows

@@ -1,4 +1,4 @@
-"""How a surface gets its session, and its session a rack."""
+"""Open a session for the command line or the prompt, and choose its rack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from exacell.session.state import Options, Session
 
 
 def options_of(line: CommandLine) -> Options:
-    """Return the session's options that a command line asks for."""
+    """Return the session options that a command line contains."""
     return Options(
         rack=line.value("rack"),
         cells=line.value("cells"),
@@ -31,7 +31,7 @@ def options_of(line: CommandLine) -> Options:
 def open_session(
     options: Options, console: Console, *, env: Mapping[str, str] | None = None
 ) -> tuple[Session, Services]:
-    """Return a session for the options, and its services; a rack that was asked for is chosen, else one is found on first need.
+    """Return a session for the options, and its services; chooses a rack only if one is asked for.
 
     Raises:
         ExacellError: the configuration is wrong, or the rack asked for does not exist.
@@ -46,7 +46,7 @@ def open_session(
 
 
 def find_rack_quietly(session: Session, services: Services) -> None:
-    """Choose the default rack when there is one; the prompt opens without a rack otherwise."""
+    """Choose the default rack if there is one; without one the prompt shows how to get a rack."""
     try:
         session.need_rack()
     except NoRackError:

@@ -1,8 +1,8 @@
-"""Who the hosts of a session's rack are: production racks are known again under any other name.
+"""Recognise the hosts of production racks, also when another rack has other names for them.
 
-A production rack is remembered by what its hosts have shown, whenever it is used. On any other rack a host that shows the
-same has that rack's rules (:meth:`Session.owner`). No connection is made only to remember; before something is changed, its
-target is asked who it is, on the connection over which the change goes.
+Whenever a production rack is used, the keys, ids or addresses that its hosts show are remembered. A host of any other rack
+that shows the same gets the rules of the production rack (:meth:`Session.owner`). No connection is made only to remember;
+before a change, the target is asked for its identity on the connection that the change will use.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 
 RESOLVED_S = 2.0
-"""Seconds within which the resolver must know an address that is only remembered; it is asked again by the next session."""
+"""Seconds in which the resolver must answer for an address that is only remembered; the next session asks again."""
 
 
 class Recognition:
-    """Remembers the hosts of a production rack, and knows them again on another rack. Thread-safe.
+    """Remembers the hosts of a production rack, and recognises them on another rack. Thread-safe.
 
     Args:
-        fleet, store: what is open in the session.
-        say: tells the user.
+        fleet, store: return those of the session.
+        say: shows a line to the user.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class Recognition:
         self._pinned = False
 
     def over(self, transport: Transport | None) -> None:
-        """Take the connections that are used from now on; what was seen over others counts no more."""
-        # Without the lock: whoever holds it may wait for these very connections.
+        """Use these connections from now on, and forget what hosts showed over earlier ones."""
+        # Without the lock: its holder may be waiting for these very connections.
         self._transport, self._noted, self._pinned, self._asked = transport, None, False, set()
         if transport is not None:
             transport.gate = self
@@ -63,10 +63,10 @@ class Recognition:
     # -- another rack's hosts ------------------------------------------------------------------------------------------
 
     def recognise(self, targets: Iterable[str]) -> None:
-        """Find out which of the targets are hosts of production racks; those that are not known yet are asked.
+        """Find out which targets are hosts of production racks; targets not known yet are asked.
 
         Raises:
-            StoreError: what is known of production racks can't be read.
+            StoreError: the stored identities of production racks can't be read.
         """
         with self._lock:
             self._known = self._elsewhere()
@@ -74,12 +74,12 @@ class Recognition:
                 return
             named = [target for target in dict.fromkeys(targets) if target]
             self._ask([target for target in named if target not in self._asked])
-            for target in named:  # Those that were asked before, too: more may be known of production racks since.
+            for target in named:  # Also those asked before: more may be known of production racks since then.
                 if not self._see(target).empty:
                     self._asked.add(target)
 
     def _ask(self, targets: Sequence[str]) -> None:
-        """Have targets show their host keys, and cells their ids."""
+        """Connect to the targets so that hosts show their host keys, and cells their ids."""
         rack = self._session.need_rack()
         fleet = self._fleet()
         cells = [target for target in targets if target not in rack.host_names]
@@ -92,7 +92,7 @@ class Recognition:
                 fleet.transport.logins(nodes, role)
 
     def _see(self, target: str) -> Identity:
-        """Judge a target by what it has shown, and return that."""
+        """Store in the session which production rack a target belongs to, if any, and return the target's identity."""
         identity = self._identity(target)
         owner = owner_of(target, identity, self._known)
         if owner is None and not all(comparable(identity, one) for one in self._known.values()):
@@ -112,14 +112,14 @@ class Recognition:
         assert self._transport is not None
         try:
             shown = self._transport.shows(target, addresses=addresses)
-        except (TransportError, ConfigError):  # It has no address, or ssh_config does not say where it is.
+        except (TransportError, ConfigError):  # It has no address, or ssh_config has no place for it.
             shown = Identity()
         told = self._fleet().ids.get(target, "")
         return replace(shown, id="" if told and shown.keys & self._emulated() else told)
 
     def _emulated(self) -> frozenset[str]:
-        """Return the host keys of all hosts that exacell's emulator runs here: ids of those are made up or copied."""
-        from exacell.transport.ssh.hostkeys import KnownHostsCache  # Not where no host has shown anything.
+        """Return the host keys of all hosts of exacell's emulator here: their ids are invented or copied."""
+        from exacell.transport.ssh.hostkeys import KnownHostsCache  # Imported only once a host has shown a key.
 
         session, self._files = self._session, self._files or KnownHostsCache()
         racks = [session.rack, *session.config.racks.values()]
@@ -131,7 +131,7 @@ class Recognition:
         return self._files.get([Path(folder) / "known_hosts" for folder in dict.fromkeys(folders)]).fingerprints
 
     def _elsewhere(self) -> Mapping[Place, Identity]:
-        """Return what is known of the hosts that production racks name now, this rack's own first where it is one."""
+        """Return the identities of all hosts that production racks name now, this rack's own first if it is one."""
         racks = {name: one for name, one in self._session.config.racks.items() if one.production}
         if not self._others():
             return {}
@@ -141,7 +141,7 @@ class Recognition:
         return dict(sorted(found.items(), key=lambda item: item[0][0] != own))
 
     def _others(self) -> bool:
-        """Whether another rack than this one is a production rack."""
+        """Return whether a rack other than this one is a production rack."""
         rack, racks = self._session.rack, self._session.config.racks.values()
         own = rack.name if rack is not None and rack.production else ""
         return rack is not None and any(one.production and one.name != own for one in racks)
@@ -149,16 +149,16 @@ class Recognition:
     # -- the gate of the transport -------------------------------------------------------------------------------------
 
     def pass_all(self, targets: Sequence[str]) -> None:
-        """Return when all targets may be changed; see :class:`exacell.transport.base.Gate`.
+        """Raise RefusedError if one of the targets may not be changed; see :class:`exacell.transport.base.Gate`.
 
         Raises:
-            RefusedError: one may not.
+            RefusedError: a target is protected.
         """
         self.recognise(targets)
         self._session.refuse_closed(targets)
 
     def why_not(self, target: str) -> str:
-        """Return why a target must not be changed by the host key that it shows now, empty when it may."""
+        """Return why a target must not be changed, judged by the host key that it shows now; empty if it may be."""
         transport = self._transport
         if transport is None or not self._known:
             return ""
@@ -172,7 +172,7 @@ class Recognition:
     # -- a statement has ended -----------------------------------------------------------------------------------------
 
     def note(self) -> None:
-        """Take note of what hosts have shown: a production rack's are remembered, those of another rack judged."""
+        """Store what the hosts of a production rack have shown, or judge the hosts of another rack by it."""
         with self._lock:
             transport, rack = self._transport, self._session.rack
             if transport is None or rack is None:
@@ -192,9 +192,9 @@ class Recognition:
                 self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
-        """Keep what hosts of a production rack have shown, and once what known_hosts has for the others, or their address.
+        """Store what hosts of a production rack have shown, and once the known_hosts keys or the addresses of the others.
 
-        Nothing is kept of hosts that were reached another way than the rack's own: there its names may lead elsewhere.
+        Nothing is stored for hosts that were reached with another ssh_config than the rack's: names may lead elsewhere there.
         """
         configured = self._session.config.racks.get(rack.name)
         if configured is None or configured.ssh_config != rack.ssh_config:
@@ -214,14 +214,14 @@ class Recognition:
                 with_address = self._identity(host, addresses=True).addresses
                 found[host] = replace(now, addresses=with_address or before.addresses)
             elif now.empty:
-                # It was not connected to, and known_hosts has nothing: its address is all there is.
+                # It was not connected to, and known_hosts has no key: only its address is known.
                 silent.append(host)
         found |= {host: Identity(addresses=places) for host, places in self._places(silent).items() if places}
         if found:
             store.keep_identities(rack.name, found)
 
     def _places(self, hosts: Sequence[str]) -> dict[str, frozenset[str]]:
-        """Return the addresses of hosts, as far as the resolver has them within a short time."""
+        """Return the addresses of the hosts that the resolver finds within RESOLVED_S seconds."""
         assert self._transport is not None
         looking = {host: Meanwhile(partial(self._transport.shows, host, addresses=True)) for host in hosts}
         until = time.monotonic() + RESOLVED_S
@@ -229,13 +229,13 @@ class Recognition:
         for host, look in looking.items():
             look.join(max(0.0, until - time.monotonic()))
             if not look.is_alive():
-                with suppress(TransportError, ConfigError):  # It has none, or ssh_config does not say where it is.
+                with suppress(TransportError, ConfigError):  # It has no address, or ssh_config has no place for it.
                     found[host] = look.result().addresses
         return found
 
     def renew(self) -> tuple[list[str], list[str]]:
-        """Ask all hosts of a production rack who they are, remember that instead of what was known, and return who has
-        shown it, and who was not reached: of those what was known stands."""
+        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts
+        that answered, and those that were not reached, whose old identities stay."""
         with self._lock:
             rack = self._session.need_rack()
             hosts = _hosts(rack)
@@ -248,7 +248,7 @@ class Recognition:
 
 
 def _hosts(rack: RackConfig) -> tuple[str, ...]:
-    """Return all that a rack names: cells, database nodes and other hosts."""
+    """Return all names of a rack: cells, database nodes and other hosts."""
     return tuple(dict.fromkeys((*rack.cells, *rack.dbnodes, *rack.host_names)))
 
 

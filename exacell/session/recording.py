@@ -1,4 +1,4 @@
-"""A statement's answers one cell at a time: which cells have answered, and what a table of those looks like so far."""
+"""Record a statement's answers as they come: which cells have answered, and what a table shows so far."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 
 
 class Talk(Protocol):
-    """Where it is said what is waited for."""
+    """The console that shows which cells a statement waits for."""
 
     spoke: float
 
     def waiting(self, text: str | None) -> None:
-        """Show one line in place; None takes it away."""
+        """Show one line in place; None removes it."""
 
 
 TELL_AFTER, TELL_EVERY = 1.0, 0.5
-"""Seconds before a wait is told, and between two times."""
+"""Seconds before a wait is shown, and between two updates."""
 
 
 class Recording(Fleet):
     """A fleet that remembers each reply as it comes. Use one for one statement.
 
     Args:
-        told: is given each reply as it comes, and of how many targets it is one.
+        told: called with each reply as it comes, and the number of targets asked.
     """
 
     def __init__(self, fleet: Fleet, told: Callable[[Reply, int], None] | None = None) -> None:
@@ -42,7 +42,7 @@ class Recording(Fleet):
         self._replies: dict[tuple[str, str], Reply] = {}
         self._asked: set[str] = set()
         self._targets: set[str] = set()
-        """Those that were asked while one of them had not answered."""
+        """The targets that were asked since the last time all had answered."""
         self._since = 0.0
         self._changed = threading.Lock()
 
@@ -74,12 +74,12 @@ class Recording(Fleet):
 
     @property
     def waiting_for(self) -> CellSet:
-        """The targets that have not answered what they were asked last."""
+        """Return the targets that have not answered their last request."""
         with self._changed:
             return CellSet(self._asked)
 
     def sentence(self) -> str:
-        """Return whom it waits for: ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty when for nobody, or not long."""
+        """Return e.g. ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty for a short wait, or none."""
         with self._changed:
             late, asked, waited = CellSet(self._asked), len(self._targets), time.monotonic() - self._since
         if not len(late) or waited < TELL_AFTER:
@@ -87,21 +87,21 @@ class Recording(Fleet):
         return f"waiting for {late}: {asked - len(late)} of {asked} answered, {format_wait(waited)}"
 
     def so_far(self) -> Replay:
-        """Return a fleet that gives the replies that have come, and a reply NOT_ATTEMPTED for every other request."""
+        """Return a fleet that replays the replies so far, and replies NOT_ATTEMPTED to every other request."""
         with self._changed:
             return Replay(self, dict(self._replies))
 
 
 @contextmanager
 def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None], None]) -> Iterator[None]:
-    """Have ``tell`` say every half second what a statement waits for, where that is not empty; at last None."""
+    """Call ``tell`` every half second with what a statement waits for, unless that is empty, and with None at the end."""
     ended = threading.Event()
     said = [""]
 
     def watch() -> None:
         while not ended.wait(TELL_EVERY):
             text = sentence()
-            if text or said[0]:  # What somebody else says meanwhile is not taken away.
+            if text or said[0]:  # What others show meanwhile is not removed.
                 tell(text or None)
             said[0] = text
 
@@ -117,10 +117,10 @@ def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None],
 
 
 class Silence:
-    """Says that a statement goes on where nothing else was shown for a second, whoever waits within it.
+    """Shows that a statement still runs, after nothing else was shown for a second.
 
     Args:
-        whom: returns ``waiting for`` and whom, as :meth:`Services.waiting`.
+        whom: returns e.g. ``waiting for exa1db01``; see :meth:`Services.waiting`.
     """
 
     def __init__(self, console: Talk, whom: Callable[[], str]) -> None:
@@ -128,27 +128,27 @@ class Silence:
         self._since, self._own = time.monotonic(), 0.0
 
     def sentence(self) -> str:
-        """Return ``waiting for exa1db01, 5s``, as long as nobody else speaks and no question is open; else nothing."""
+        """Return e.g. ``waiting for exa1db01, 5s``; empty while others show something or a question is open."""
         spoke = self._console.spoke
         if spoke != self._own:
             self._since = max(self._since, spoke)
         waited = time.monotonic() - self._since
-        # Whoever waits within the statement knows better for whom, and speaks first.
+        # A wait within the statement knows better which targets it waits for, so it is shown first.
         late = waited >= TELL_AFTER + TELL_EVERY
         return f"{self._whom()}, {format_wait(waited)}" if late else ""
 
     def tell(self, text: str | None) -> None:
-        """Show the sentence; take it away only where nobody has shown anything since."""
+        """Show the sentence; remove it only if nobody has shown anything since."""
         if text or self._console.spoke == self._own:
             self._console.waiting(text)
             self._own = self._console.spoke
 
 
 def since(what: str | Callable[[], str]) -> Callable[[], str]:
-    """Return what says ``what, 5s``, how long ago this was called; nothing in the first second.
+    """Return a function that returns ``what, 5s`` with the time since this call; empty in the first second.
 
     Args:
-        what: the words, or what returns them at each moment.
+        what: the words, or a function that returns them at each moment.
     """
     began = time.monotonic()
 
@@ -162,15 +162,15 @@ def since(what: str | Callable[[], str]) -> Callable[[], str]:
 
 
 class Replay(Fleet):
-    """A fleet that only gives replies that have come before; see :meth:`Recording.so_far`."""
+    """A fleet that only returns replies that came before; see :meth:`Recording.so_far`."""
 
     def __init__(self, fleet: Fleet, replies: dict[tuple[str, str], Reply]) -> None:
         super().__init__(fleet.transport, like=fleet)
         self._replies = replies
         self.incomplete: set[str] = set()
-        """The targets that were asked something to which no reply has come."""
+        """The targets with a request for which no reply has come."""
         self.asked: set[str] = set()
-        """The targets that were asked anything."""
+        """The targets with any request."""
 
     def run(
         self,
@@ -179,7 +179,7 @@ class Replay(Fleet):
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Give the replies that have come."""
+        """Return the replies that have come."""
         found = {request.target: self._reply(request) for request in requests}
         for reply in found.values() if on_reply is not None else ():
             assert on_reply is not None

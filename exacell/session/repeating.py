@@ -1,4 +1,4 @@
-"""A reading statement asked again and again, as ``watch`` does: cells that keep it waiting are left out until they answer."""
+"""Repeat a reading statement, as ``watch`` does: cells that are slow to answer are left out until they answer."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ Answering = Callable[["Session", "Services", "Request", "Line"], Result]
 """Carries a line out in a session."""
 
 PATIENCE = 3.0
-"""Seconds for which an answer waits for all cells before those that are there are shown."""
+"""Seconds that an answer waits for all cells before the cells that have answered are shown."""
 
 _BY_CELL = frozenset(
     f"show {what}" for what in ("health", "alerts", "services", "versions", "quarantine", "flashcache", "griddisk")
 )
-"""Our own statements whose answer for some cells is a part of their answer for all, and which ask nobody but cells."""
+"""exacell's own statements that ask only cells, and whose answer for some cells is a part of that for all."""
 
 
 def parts_by_cell(line: Line) -> bool:
-    """Return whether what some cells answer to a line is a part of what all answer."""
+    """Return whether the answer of some cells to a line is a part of the answer of all."""
     return isinstance(line.cellcli, List) or (line.call is not None and line.call.command.name in _BY_CELL)
 
 
 class _Asked:
-    """One answer under way, in a thread of its own."""
+    """One answer in progress, in its own thread."""
 
     def __init__(self, services: Services, request: Request, line: Line, answer: Answering) -> None:
         self._recording = Recording(services.fleet)
@@ -55,29 +55,29 @@ class _Asked:
         try:
             self._result = self._answer(self._own_session, self._own_services, self._own_request, self._line)
         except BaseException as error:
-            # Raised again by whoever takes the result.
+            # Raised again in the thread that takes the result.
             self._error = error
         self.ended.set()
 
     @property
     def waiting_for(self) -> CellSet:
-        """The cells that have not answered."""
+        """Return the cells that have not answered."""
         return CellSet() if self.ended.is_set() else self._recording.waiting_for
 
     @property
     def sentence(self) -> str:
-        """For whom it waits, as :attr:`Recording.sentence` says it."""
+        """Return which cells it waits for, as :meth:`Recording.sentence` does."""
         return "" if self.ended.is_set() else self._recording.sentence()
 
     def result(self) -> Result:
-        """Return the answer; raises what it failed with."""
+        """Return the answer, or raise the error with which it failed."""
         if self._error is not None:
             raise self._error
         assert self._result is not None
         return self._result
 
     def so_far(self, cells: CellSet) -> tuple[Result, CellSet]:
-        """Return what those of ``cells`` say that have answered everything, and who they are."""
+        """Return the answer of the members of ``cells`` that have answered everything, and these cells."""
         there = cells - self._recording.waiting_for
         while len(there):
             replay = self._recording.so_far()
@@ -90,12 +90,12 @@ class _Asked:
         return Result(), CellSet()
 
     def give_up(self) -> None:
-        """Ask no more cells."""
+        """Stop asking cells."""
         self._own_session.interrupted.set()
 
 
 class Repeating:
-    """Asks a line's cells; may be called from one thread only.
+    """Asks a line's cells repeatedly; may be called from one thread only.
 
     Args:
         patience: seconds; see :data:`PATIENCE`.
@@ -122,7 +122,7 @@ class Repeating:
         self._under_way: list[_Asked] = []
 
     def read(self) -> Result:
-        """Return the next answer: after the patience, that of the cells which have answered; the others are problems."""
+        """Return the next answer; cells that do not answer within the patience are problems in it."""
         if not parts_by_cell(self._line) or is_condition(self._line.on):
             asked = self._ask(self._line)
             asked.ended.wait()
@@ -149,11 +149,11 @@ class Repeating:
 
     @property
     def late(self) -> str:
-        """For whom it waits; empty for nobody."""
+        """Return which cells it waits for; empty for none."""
         return next((said for one in list(self._under_way) if (said := one.sentence)), "")
 
     def give_up(self) -> None:
-        """Ask no more cells."""
+        """Stop asking cells."""
         for one in list(self._under_way):
             one.give_up()
 

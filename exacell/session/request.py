@@ -1,4 +1,4 @@
-"""What surrounds one statement: for whom it is carried out, what limits it, what it is to lead to."""
+"""Hold one statement with its surroundings: its origin, its limits, and the recipe or plan that it belongs to."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One statement on its way down; a statement that it runs gets what surrounds it, with what is changed for it.
+    """One statement to carry out; a statement that it runs gets a copy with the changes for it.
 
     Attributes:
         line: the statement with its flags; None before there is one.
         origin: for the journal: the recipe whose line it is, or the change that it belongs to (``undo 3``, ``resume 3``);
-            empty when somebody gave it himself.
-        finishing: the change that it goes on with (resume, retry failed); 0 for none.
-        read_timeout: seconds that each cell has for what it reads (--timeout); None for the setting's.
+            empty if the operator gave it directly.
+        finishing: the change that it continues (resume, retry failed); 0 for none.
+        read_timeout: seconds that each cell has for a read (--timeout); None for the setting's.
         risk_ceiling: the highest risk that the recipe around it declares; empty for none.
-        expected: while a kept plan is applied, what it was made from and whether that has moved.
-        run: the recipe's run whose line it is, as the journal tells it; empty for none.
-        place: of that line in the run.
-        keeping: how what it brings is kept with that run; None where it is not.
-        typed: whether the operator typed the line, at the prompt or as arguments; False for what a file, standard input, an alias
-            or a recipe holds.
+        expected: while a kept plan is applied, the facts it was made from and whether they have changed; else None.
+        run: the key of the recipe run whose line it is, as in the journal; empty for none.
+        place: the place of that line in the run.
+        keeping: how the files it fetches are kept with that run; None if they are not.
+        typed: whether the operator typed the line, at the prompt or as arguments; False for lines of a file, standard input, an
+            alias or a recipe.
         loads: commands of this machine that the operator typed as the load of the recipe or experiment around it.
-        shows: shows the answer of a recipe's line before the next line begins; None if answers are gathered to the end, because
-            answers and talk do not go to one screen.
-        foreseen: in a preview of several statements what the earlier ones will have changed; None where nothing is previewed.
-        agreed: the plans of earlier waves that somebody agreed to, for a line of a rolling; None for any other.
-        waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
+        shows: shows the answer of a recipe's line before the next line begins; None if answers are collected to the end, because
+            answers and messages do not go to one screen.
+        foreseen: in a preview of several statements, what the earlier ones will have changed; None outside of previews.
+        agreed: the plans of earlier waves that the operator agreed to, for a line of a rolling; None for other lines.
+        waiting_run: the changes of the surrounding recipe run that waits for its confirmation as a whole; else None.
     """
 
     line: Line | None = None
@@ -61,10 +61,10 @@ class Request:
 
     @property
     def part(self) -> dict[str, object]:
-        """What the journal's row of a change says of the run that it is a part of."""
+        """Return the fields of a change's journal row about the run that it is a part of; empty for none."""
         return {"run": self.run, "place": self.place} if self.run else {}
 
     @property
     def replaying(self) -> bool:
-        """Whether the statement comes from an earlier change (``undo 3``, ``resume 3``), so that nobody typed its names now."""
+        """Return whether the statement comes from an earlier change (``undo 3``, ``resume 3``), so nobody typed its names now."""
         return " " in self.origin

@@ -1,4 +1,4 @@
-"""Runs of recipes as they are kept in the store."""
+"""Keep runs of recipes and the state of their lines in the store, and find them there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def keep_run(store: Store, run: Run) -> None:
-    """Keep a run as it stands; what was kept of it before is replaced."""
+    """Keep a run in its present state; an older state is replaced."""
     store.keep_run(run.rack, run.name, run.began, run.state, to_json(run))
 
 
@@ -30,27 +30,27 @@ def new_name(store: Store, rack: str) -> str:
 
 
 def unfinished_runs(store: Store, rack: str) -> list[Run]:
-    """Return the runs that were killed, or whose final lines failed, newest first."""
+    """Return the runs that were killed, or whose ``finally`` failed, newest first."""
     return list(reversed(store.runs(rack, from_json, RUNNING, STOPPED)))
 
 
 def ended_runs(store: Store, rack: str) -> list[Run]:
-    """Return the runs that came to their end, newest first."""
+    """Return the runs that came to their end or were abandoned, newest first."""
     return list(reversed(store.runs(rack, from_json, DONE, ABANDONED)))
 
 
 def did_not_end_well(store: Store, rack: str, key: str) -> bool:
-    """Return whether a run was broken off or abandoned, or a line of it failed; not where the store knows none of that key."""
+    """Return whether a run stopped early or was abandoned, or a line of it failed; False if no run has that key."""
     found = [run for run in store.runs(rack, from_json) if run.key == key]
     failed = any(line.state == FAILED for line in store.run_lines(rack, key).values())
     return any(run.state != DONE for run in found) or failed
 
 
 def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list[int]:
-    """Return the numbers of the changes that a run has made, oldest first.
+    """Return the numbers of the changes that a run made, oldest first.
 
     Raises:
-        RefusedError: there is no run of that name, or it has not ended.
+        RefusedError: there is no run with that name, or it has not ended.
     """
     known = {run.name.lower(): run for run in store.runs(rack, from_json)}
     run = known.get(name.lower())
@@ -74,9 +74,9 @@ def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list
 
 
 def run_lives(journal: Journal, run: Run) -> bool:
-    """Whether a process other than this one may be carrying a run out.
+    """Return whether a process other than this one may be carrying a run out.
 
-    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
+    A process of another host can't be checked: it counts as ended if somebody has taken over the rack's lock since.
     """
     who, me = Actor.of(run.who), Actor.of(actor())
     if run.state != RUNNING or who.process == me.process:
@@ -85,8 +85,10 @@ def run_lives(journal: Journal, run: Run) -> bool:
 
 
 def left_runs(store: Store, journal: Journal, rack: str) -> list[tuple[Run, str]]:
-    """Return the runs that nobody carries out any more and that did not come to their end, newest first, each with what is said
-    of it and the way on."""
+    """Return the runs that did not end and that no process carries out any more, newest first.
+
+    Each comes with a line that describes it and names the statements to continue it.
+    """
     return [
         (run, _told(run, store.run_lines(rack, run.key)))
         for run in unfinished_runs(store, rack)
@@ -106,12 +108,12 @@ def _told(run: Run, lines: Mapping[str, LineState]) -> str:
 
 
 class Track:
-    """How the lines of a run stand, in the store: what is begun is kept before it is carried out.
+    """The state of each line of a run, in the store: a line is stored as begun before it is carried out.
 
     Attributes:
-        run: whose lines they are.
-        lines: place → how it stands, for each line that was begun.
-        again: whether what exacell can't read, and whose end is not known, may be carried out again.
+        run: the run whose lines they are.
+        lines: place → its state, for each line that was begun.
+        again: whether opaque work whose end is unknown may be carried out again.
     """
 
     def __init__(self, store: Store, journal: Journal, run: Run) -> None:
@@ -120,17 +122,17 @@ class Track:
         self.lines = store.run_lines(run.rack, run.key)
 
     def note(self, place: str, state: str, said: str = "") -> None:
-        """Keep how a line stands.
+        """Store the state of a line.
 
         Raises:
-            StoreError: it can't be kept.
+            StoreError: it can't be stored.
         """
         at, head = datetime.now(UTC).isoformat(timespec="milliseconds"), newest_row(self._journal)
         self.lines[place] = LineState(state=state, at=at, said=said, head=head)
         self._store.keep_line(self.run.rack, self.run.key, place, self.lines[place])
 
     def take(self, state: str) -> None:
-        """Keep the run in a state, as this process's."""
+        """Store the run with a state, as one that this process carries out."""
         who = {name: str(value) for name, value in actor().items()}
         self.run = replace(self.run, state=state, who=who, head=newest_row(self._journal))
         keep_run(self._store, self.run)

@@ -1,4 +1,4 @@
-"""Read counters from all cells, waiting for a new collection on each cell's own clock where that is asked."""
+"""Read counters from all cells, and if asked, wait for a new collection by each cell's own clock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLLECTION_WAIT = 150.0
 
 
 MARKS = "list metriccurrent where name like '(FL|SIO)_.*|CD_IO_RQ_[RW]_(SM|LG)'"
-"""Counters that begin anew with CELLSRV, and with a new flash log where they are its own; a flush leaves them alone."""
+"""Counters that CELLSRV resets when it starts, some of them also with a new flash log; a flush does not reset them."""
 
 _CELL = "list cell attributes name, releaseVersion, flashCacheMode, makeModel, cellsrvStatus, msStatus, rsStatus"
 _CACHE = "list flashcache attributes name, creationTime, size, status"
@@ -37,7 +37,7 @@ _MEMORY_LOGS = (
     "list pmemlog attributes name, size, status",
     "list xrmemlog attributes name, size, status",
 )
-"""The log in persistent memory by its older and its newer name; a cell is asked for what its release has."""
+"""The log in persistent memory by its older and its newer name; each cell gets the name that its release has."""
 
 _PLAN = "list iormplan attributes name, catPlan, clusterPlan, dbPlan, objective"
 _PLANS = ("objective", "dbPlan", "catPlan", "clusterPlan")
@@ -51,7 +51,7 @@ def _statement(kind: str) -> str:
 def read_counters(
     session: Session, services: Services, request: Request, kind: str
 ) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    """Return the counters of each cell that answered, the others' problems, and the exit code."""
+    """Return cell → its counters for the cells that answered, the problems of the others, and the exit code."""
     answers = services.query(
         _statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN, *_MEMORY_LOGS, timeout=request.read_timeout
     )
@@ -70,7 +70,7 @@ def read_counters(
 
 
 def _marks(rows: Iterable[Record]) -> dict[str, float]:
-    """Return ``metric object`` → value of the counters: metrics that only grow while CELLSRV runs."""
+    """Return ``metric object`` → value of the counters, which only grow while CELLSRV runs."""
     known = metric_table()
     found: dict[str, float] = {}
     for row in rows:
@@ -85,9 +85,9 @@ def _marks(rows: Iterable[Record]) -> dict[str, float]:
 def _passport(
     kind: str, cell: Record, cache: Record, log: Record, plan: Record, *memory_logs: Record
 ) -> dict[str, str]:
-    """Return under which conditions a cell's counters were read; see :mod:`exacell.measure.delta`.
+    """Return the conditions under which a cell's counters were read; see :mod:`exacell.measure.delta`.
 
-    What the cell does not tell is left out; that it has no cache or log is told.
+    Conditions that the cell does not report are left out; a missing cache or log is ``none``.
     """
     size = cache.get("size")
     told = {
@@ -121,11 +121,11 @@ HISTORY = "list metrichistory where name = '{name}' and ageInMinutes < {minutes}
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What cells' own metric history tells of the time between two snapshots.
+    """What the cells' metric history shows about the time between two snapshots.
 
     Attributes:
         fell: cell → when a counter fell, a clause.
-        unread: cell → why its history does not tell of the whole time.
+        unread: cell → why its history does not cover the whole time.
     """
 
     fell: Mapping[str, str]
@@ -138,9 +138,9 @@ NO_HISTORY = History(fell={}, unread={})
 def read_history(
     session: Session, services: Services, request: Request, before: Snapshot, after: Snapshot, names: Iterable[str]
 ) -> History:
-    """Ask the cells of both snapshots whether a counter fell in between: each minute of it is in their metric history.
+    """Ask the cells of both snapshots whether a counter fell in between; their metric history has a value for each minute.
 
-    How far back is asked is counted on the cells' own clocks. A cell that is the rack's no more is among the unread.
+    The start is counted on each cell's own clock. A cell that no longer belongs to the rack is among the unread.
     """
     cells = [cell for cell in before.cells if cell in after.cells]
     witness = history_witness((before.cells[cell] for cell in cells), names)
@@ -153,7 +153,7 @@ def read_history(
     minutes = [(latest[cell] - before.cells[cell].collected) / 60_000 for cell in latest]
     if not latest:
         return History(fell={}, unread={**unread, **_problems(now)})
-    # Two more: the collection before the first one is the least that shows that the history reaches back far enough.
+    # Two minutes more: the collection before the first one must be seen to know that the history reaches back far enough.
     asked = HISTORY.format(name=witness, minutes=ceil(max(minutes)) + 2)
     told = services.query(asked, cells=list(latest), timeout=request.read_timeout)
     unread |= {**_problems(now), **_problems(told)}
@@ -169,7 +169,7 @@ def read_history(
 
 
 _MINUTES = 120_000
-"""Milliseconds behind the first collection within which the history must begin: collections come once a minute."""
+"""The history must begin within so many milliseconds after the first collection; collections come once a minute."""
 
 
 def _collected(rows: Iterable[Record]) -> int:
@@ -187,15 +187,15 @@ def _problems(answers: Answers) -> dict[str, str]:
 def wait_for_collection(
     session: Session, services: Services, request: Request, kind: str, *, clock: Callable[[], float] = monotonic
 ) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    """Read until every cell that answers shows a collection later than the one it showed first.
+    """Read until every cell that answers shows a later collection than at first.
 
-    The last look is the first that began when the time was over, however long the looks take.
+    The last read is the first that begins after the time limit, no matter how long reads take.
 
     Args:
-        clock: seconds.
+        clock: returns seconds.
 
     Returns:
-        as :func:`read_counters`; cells that showed none in time are among the problems, without counters.
+        as :func:`read_counters`; cells without a new collection in time are among the problems and have no counters.
     """
     first, problems, code = read_counters(session, services, request, kind)
     rack = session.need_rack()

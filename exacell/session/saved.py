@@ -1,4 +1,4 @@
-"""Saved plans: what a plan was made from, and whether that has moved since. Pure."""
+"""Hold saved plans: the facts a plan was made from, and whether they have changed since. Pure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from exacell.language.registry import Value
 
 _MOVING = ("metrics", "cached_by", "redo")
-"""Facts that move by themselves; steps that depend on them read them again right before they run."""
+"""Facts that change by themselves; steps that depend on them read them again right before they run."""
 
 _TOLD = ("cell", "iorm")
-"""Facts that another one tells in Oracle's own words: the directives of an IORM plan stand in its text."""
+"""Facts that another fact repeats in Oracle's own words: the directives of an IORM plan are in its text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,12 +30,12 @@ class SavedPlan:
     """A statement with the plan it led to and the facts it was made from.
 
     Attributes:
-        statement: with ON where it was planned for some of the rack's cells, without flags.
-        flags: what was asked for with it and holds when it is applied: how it rolls, its limits, its reason.
+        statement: with ON if it was planned for only some of the rack's cells, without flags.
+        flags: the flags of it that also hold when it is applied: how it rolls, its limits, its reason.
         cells: the cells it was planned for.
         facts: ``cell`` → path of an attribute → value, as text.
         stages: the stages as canonical JSON.
-        made: when, ISO 8601 UTC.
+        made: when it was made, ISO 8601 UTC.
     """
 
     name: str
@@ -49,20 +49,20 @@ class SavedPlan:
 
     @property
     def line(self) -> str:
-        """The statement with its flags, as somebody would type it."""
+        """Return the statement with its flags, as somebody would type it."""
         given = [f"--{name}" if value is True else f"--{name}={_typed(value)}" for name, value in self.flags.items()]
         return " ".join((self.statement, *given))
 
     @property
     def again(self) -> str:
-        """How it is planned again from what is there now, under its own name."""
+        """Return a hint with the statement that plans it again from the present facts, under the same name."""
         return f"plan it again: plan as={self.name} {self.line}"
 
     def named(self, hosts: Iterable[str]) -> SavedPlan:
-        """Return the plan with its cells and hosts called as they are now.
+        """Return the plan with the present names of its cells and hosts.
 
         Args:
-            hosts: how they are called now, short or in full.
+            hosts: the present names, short or in full.
         """
         stages = json.loads(self.stages)
         steps = [step for stage in stages for step in stage["steps"]]
@@ -77,12 +77,12 @@ class SavedPlan:
         )
 
     def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the flags to apply it with; those that are given now win."""
+        """Return the flags to apply it with; flags in ``given`` win."""
         return with_given(self.flags, given)
 
 
 _NOT_KEPT = frozenset({"yes", "dry-run", "detailed-exitcode", "accept-data-loss", "accept-opaque", "format", "diff"})
-"""Flags that hold for one run only: nobody agrees, or accepts a loss, in advance."""
+"""Flags that hold for one run only: nobody can confirm, or accept a loss, in advance."""
 
 
 def kept_flags(flags: Mapping[str, Value]) -> dict[str, Value]:
@@ -98,7 +98,7 @@ def _typed(value: Value) -> str:
 
 
 def stages_json(plan: Plan) -> str:
-    """Return a plan's stages as canonical JSON, without estimates and notes: their figures move by themselves."""
+    """Return a plan's stages as canonical JSON, without estimates and notes, whose figures change by themselves."""
     stages = as_data(plan)["stages"]
     for step in (step for stage in stages for step in stage["steps"]):
         del step["estimate"]
@@ -110,7 +110,7 @@ def _canonical(stages: Sequence[Mapping[str, Any]]) -> str:
 
 
 def flatten(fact: CellFacts) -> dict[str, str]:
-    """Return path → value as text for everything that does not move by itself."""
+    """Return path → value as text for every fact that does not change by itself."""
     flat: dict[str, str] = {}
     for name, value in asdict(fact).items():
         if name not in _MOVING and name not in _TOLD:
@@ -137,13 +137,15 @@ def _walk(path: str, value: Any, flat: dict[str, str]) -> None:
 
 
 def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | None:
-    """Return what refuses the saved plan when a fact is another than it was made from: cell, attribute, old and new value."""
+    """Return an error if a fact has changed since the plan was made: cell, attribute, old and new value; else None."""
     for cell, fact in facts.items():
         before, now = saved.facts.get(cell), flatten(fact)
         if before is None:
             return RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=saved.again)
         other = [path for path in {*before, *now} if before.get(path, "absent") != now.get(path, "absent")]
-        for path in sorted(other, key=lambda path: (path.endswith(".free"), path)):  # Free space is what follows.
+        for path in sorted(
+            other, key=lambda path: (path.endswith(".free"), path)
+        ):  # Free space only follows other changes.
             what, (was, now_is) = _spoken(path, before.get(path, "absent"), now.get(path, "absent"))
             more = and_more(len(other))
             return RefusedError(
@@ -153,11 +155,11 @@ def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | No
 
 
 class Expected:
-    """A saved plan that is being applied, and what is found of it on the way.
+    """A saved plan that is being applied, and whether its facts have changed.
 
     Attributes:
-        saved: what it was made from.
-        moved: what refuses it because something of that has moved; None while nothing has.
+        saved: the plan, with the facts it was made from.
+        moved: the error to raise because a fact has changed; None if none has.
     """
 
     def __init__(self, saved: SavedPlan) -> None:
@@ -165,7 +167,7 @@ class Expected:
         self.moved: RefusedError | None = None
 
     def judge(self, facts: Mapping[str, CellFacts]) -> None:
-        """Take note of what has moved, by the facts that were read for the statement; the first such thing stays."""
+        """Compare the facts that were read for the statement with the plan's; the first change found is kept."""
         self.moved = self.moved or moved(self.saved, facts)
 
 
@@ -217,16 +219,16 @@ _ATTRIBUTES = {
     "asm_mode": "asmModeStatus",
     "deactivation": "asmDeactivationOutcome",
 }
-"""What a fact is called in CellCLI. Source: reference cellcli.md 3.3."""
+"""The CellCLI name of each fact. Source: reference cellcli.md 3.3."""
 
 _SIZES = ("size", "free", "flash_log")
 
 
 def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
-    """Raise when the statement would do something else now than when it was saved.
+    """Raise RefusedError if the statement would do something else now than when it was saved.
 
     Raises:
-        RefusedError: the steps differ; names the first one that does, and in what.
+        RefusedError: the steps differ; the message names the first step that differs, and the difference.
     """
     now, before = json.loads(stages_json(plan)), json.loads(saved.stages)
     for step in (step for stage in before for step in stage["steps"]):
@@ -241,7 +243,7 @@ def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
 
 
 def _by_place(stages: Sequence[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return (stage's title, target) → what a step is made of, in order."""
+    """Return (stage's title, target) → the fields of a step and its gate, in order."""
     return {(g["title"], step["target"]): {**step, "gate": g["gate"]} for g in stages for step in g["steps"]}
 
 

@@ -1,4 +1,4 @@
-"""Scripts: from a stream of lines to statements, with continuation lines joined and their place kept."""
+"""Turn the lines of a script into statements: continuation lines are joined, and line numbers are kept."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def script_at(path: Path) -> list[ScriptStatement]:
     """Return the statements of the script file at ``path``.
 
     Raises:
-        StatementError: it can't be read, or ends inside a statement; names the file.
+        StatementError: it can't be read, or ends inside a statement; the message names the file.
     """
     try:
         with path.open(encoding="utf-8") as stream:
@@ -39,7 +39,7 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
     """Yield the statements of a script as soon as each is complete.
 
     A statement ends with its line, unless that ends in ``-`` or leaves a quote or parenthesis open; ``;`` separates
-    several on one line, and a here-document for cellcli or dcli is its statements. Empty lines and comments are left out.
+    several on one line. A here-document for cellcli or dcli gives the statements in it. Empty lines and comments are skipped.
 
     Raises:
         StatementError: the script ends inside a statement.
@@ -76,10 +76,10 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
 
 
 def _refuse_foreign_quote(text: str, line: int) -> None:
-    """Return when the quote that is open in a statement is none that a web page's quote was meant to close.
+    """Raise StatementError if the open quote of a statement is followed by a typographic quote that looks like its end.
 
     Raises:
-        StatementError: it is; names the line on which the statement starts, and the character.
+        StatementError: the message names the line on which the statement starts, and the character.
     """
     try:
         for _ in scan(text):

@@ -1,4 +1,4 @@
-"""Which cells of a rack statements go to: all, those in use, or ON's for one statement; or ON's hosts beside the cells."""
+"""Select the cells of a rack that statements go to: all, those of `use`, or ON's cells or hosts for one statement."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Selection:
     """The selected cells of one rack, how the last change ended on them, and which of them did not answer.
 
     Args:
-        cells: those in use from the start; all when there are none.
-        changed: tells how the rack's newest change ended: ``ok`` and ``failed`` → names, database nodes among them.
+        cells: the cells selected from the start; empty means all.
+        changed: returns how the rack's newest change ended: ``ok`` and ``failed`` → names, also of database nodes.
     """
 
     def __init__(
@@ -37,23 +37,23 @@ class Selection:
 
     @property
     def now(self) -> CellSet:
-        """ON's cells, else those in use, else all of the rack."""
+        """Return ON's cells, else those of `use`, else all of the rack."""
         if self._on is not None:
             return self._on
         return self._used if self._used is not None else CellSet(self._rack.cells)
 
     @property
     def limit(self) -> CellSet | None:
-        """The cells that the present statement is limited to by ON, None when it is not."""
+        """Return the cells to which ON limits the present statement; None without ON."""
         return self._on
 
     @property
     def hosts(self) -> CellSet:
-        """The hosts beside cells to which ON sends the present statement; empty where it goes to cells."""
+        """Return the hosts to which ON sends the present statement; empty if it goes to cells."""
         return self._hosts
 
     def use(self, text: str) -> CellSet:
-        """Select cells for the statements to come; ``+set``, ``-set`` and ``not set`` change what is selected.
+        """Select cells for all later statements; ``+set``, ``-set`` and ``not set`` change the present selection.
 
         Raises:
             CellSetError: a cell is not in the rack, or none is left.
@@ -91,10 +91,10 @@ class Selection:
 
     @contextmanager
     def on(self, text: str) -> Iterator[None]:
-        """Limit the selection to ``text`` for one statement, which may name hosts instead of cells; empty leaves it.
+        """Limit the selection to ``text``, cells or hosts, for one statement; an empty text changes nothing.
 
         Raises:
-            CellSetError: a cell or host is not in the rack, it is none, or both cells and hosts are named.
+            CellSetError: a cell or host is not in the rack, ``text`` names none, or it names both cells and hosts.
         """
         if not text:
             yield
@@ -121,7 +121,7 @@ class Selection:
         """Return the cells that ``text`` names; see :meth:`targets`.
 
         Raises:
-            CellSetError: as there, or it names a host.
+            CellSetError: as there, or if it names a host.
         """
         wanted = self._known(text, told=self._rack.cells)
         hosts = wanted & CellSet(self._rack.host_names)
@@ -134,11 +134,11 @@ class Selection:
         return wanted
 
     def targets(self, text: str) -> CellSet:
-        """Return the cells and hosts that ``text`` names; the end of a name will do where only one of them has it.
+        """Return the cells and hosts that ``text`` names; the end of a name is enough if only one name ends so.
 
         ``@down`` are the cells that gave no answer, or an error, when they were last asked, ``@up`` the others. ``@failed``
-        are those and the ones on which the rack's newest change is not complete, ``@ok`` where it is; without a change all
-        that are up.
+        are the cells that are down and those on which the rack's newest change is not complete, ``@ok`` those on which it is;
+        without a change, ``@ok`` are all cells that are up.
 
         Raises:
             CellSetError: a cell or host is not in the rack, or a group is unknown.
@@ -146,7 +146,7 @@ class Selection:
         return self._known(text, told=(*self._rack.cells, *self._rack.host_names))
 
     def _known(self, text: str, *, told: Sequence[str]) -> CellSet:
-        """Return what ``text`` names; of what is not in the rack it is said that the rack has what is ``told``."""
+        """Return what ``text`` names; the error for an unknown name lists the names in ``told``."""
         known = (*self._rack.cells, *self._rack.host_names)
         wanted = CellSet(self._full(name, known) for name in CellSet.parse(text, groups=self._group))
         unknown = wanted - CellSet(known)
@@ -161,7 +161,7 @@ class Selection:
 
     @staticmethod
     def _full(name: str, known: Sequence[str]) -> str:
-        """Return the one of ``known`` that is the same cell, or whose name ends so (``cel07``); ``name`` itself for none."""
+        """Return the one of ``known`` that is the same cell, or the only one that ends so (``cel07``); else ``name`` itself."""
         name = known_as(name, known)
         if name in known:
             return name
@@ -187,7 +187,7 @@ class Selection:
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}{listed}", part=f"@{name}", hint=near)
 
     def _ended(self, name: str) -> CellSet:
-        """The cells of ``@failed`` or ``@ok``; a change's database nodes are none."""
+        """Return the cells of ``@failed`` or ``@ok``; database nodes of the change are left out."""
         cells = CellSet(self._rack.cells)
         changed = {how: cells & CellSet(targets) for how, targets in self._changed().items()}
         failed, ok = changed.get("failed", CellSet()), changed.get("ok", CellSet())
@@ -196,11 +196,11 @@ class Selection:
         return (ok if len(failed | ok) else cells) - self._down
 
     def take_over(self, other: Selection) -> None:
-        """Keep what ``other``, a copy of this selection, remembers of the cells that were asked."""
+        """Copy from ``other``, a copy of this selection, which cells did not answer."""
         self._down = other._down
 
     def remember(self, asked: Iterable[str], failed: Iterable[str]) -> None:
-        """Keep which of the cells ``asked`` failed; what is known of the others stays."""
+        """Store which of the cells ``asked`` failed; the state of the other cells stays."""
         self._down = (self._down - CellSet(asked)) | CellSet(failed)
 
 

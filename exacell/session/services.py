@@ -1,4 +1,4 @@
-"""What is open in a session: the fleet and the ASM clients of its rack, its journal, its console, what was learned."""
+"""Hold what is open in a session: the fleet and the ASM clients of its rack, its journal, its console, learned names."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """What a session's statements use; each is opened on first use. Any thread may ask; two that ask at once get the same.
+    """Opens what a session's statements use, on first use. Thread-safe: two threads that ask at once get the same object.
 
     Args:
-        session: whose rack, settings and mode decide what is opened.
-        console: whom to tell and to ask.
-        transport: used for every rack instead of what its configuration says, and never closed; None for none.
+        session: its rack, settings and mode decide what is opened.
+        console: shows messages and asks questions.
+        transport: used for every rack instead of the configured one, and never closed; None for none.
     """
 
     def __init__(self, session: Session, console: Console, transport: Transport | None = None) -> None:
         self.console = console
         self.run_nested: Callable[[str], ExitCode] = _nowhere
-        """Runs a statement, or opens what the surface opens without one; set by the surface."""
+        """Runs a statement inside another one; without a statement it opens the prompt. The surface sets it."""
         self.companion: Callable[[Line, ExitCode], Sequence[str]] = no_companion
-        """Told of every statement that has ended; what it returns is said below the answer. The tutorial's."""
+        """Called after each statement; the lines it returns are shown below the answer. The tutorial sets it."""
         self.while_changing: Callable[[], AbstractContextManager[None]] = nullcontext
-        """Entered while a plan is carried out; the surface decides what a signal to end then does."""
+        """Entered while a plan is carried out; the surface uses it to decide how SIGTERM and the like act then."""
         self.more_to_come = False
-        """Whether the rack's cells will be read more than once, so that a CellCLI on each is worth keeping."""
+        """Whether the rack's cells will be read more than once, so that keeping a CellCLI open on each is worthwhile."""
         self.asks_holder = False
-        """Whether reads may go to the rack's holder of connections: for command lines, which have no open ones."""
+        """Whether reads may go to the rack's holder of connections; True for command lines, which have no open connections."""
         self.fallbacks = Fallbacks()
         self._session = session
         self._given = transport
@@ -65,8 +65,11 @@ class Services:
     def aside(
         self, fleet: Fleet, *, same_interruption: bool = False, console: Console | None = None
     ) -> tuple[Session, Services]:
-        """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
-        end with this one's) an interruption of its own, so that neither disturbs the other."""
+        """Return a copy of this session and of its services, for a single statement over ``fleet``.
+
+        The copy has its own selection and, unless ``same_interruption``, its own interruption, so that neither session disturbs
+        the other.
+        """
         other = copy.copy(self)
         other._recognition = self.recognition
         other._session = self._session.beside(same_interruption=same_interruption)
@@ -76,7 +79,7 @@ class Services:
 
     @cached_property
     def journal(self) -> Journal:
-        """The durable record of changes."""
+        """Return the journal."""
         from exacell.journal.record import Journal
 
         journal = Journal(self._session.home.state_dir / "journal.db")
@@ -88,10 +91,10 @@ class Services:
         return (*now.cells, *now.host_names) if now is not None and now.name == rack else ()
 
     def store(self) -> Store:
-        """Return the kept plans, snapshots and IORM plans, for somebody who acts upon what they say.
+        """Return the store of kept plans, snapshots and IORM plans, for callers that act on its content.
 
         Raises:
-            ConfigError: others can write them.
+            ConfigError: other users can write to it.
         """
         from exacell.session.store import Store
 
@@ -100,7 +103,7 @@ class Services:
         return Store(path)
 
     def _changed(self, rack: str) -> Mapping[str, Iterable[str]]:
-        from exacell.session.lastchange import last_change  # Only @ok and @failed ask the journal.
+        from exacell.session.lastchange import last_change  # Only @ok and @failed need the journal.
 
         last = last_change(self.journal, rack)
         return {"ok": last.ok, "failed": last.failed}
@@ -109,10 +112,10 @@ class Services:
 
     @property
     def transport(self) -> Transport:
-        """The connections of the current rack.
+        """Return the connections of the current rack.
 
         Raises:
-            ConfigError: the rack's transport cannot be had.
+            ConfigError: the rack's transport can't be used.
         """
         session = self._session
         rack = session.need_rack()
@@ -131,8 +134,8 @@ class Services:
             return self._transport
 
     def hold(self) -> Hold | None:
-        """Return the holder of connections that the current rack has or could have; None where it can have none: the rack
-        is not reached as the configuration says, or not over ssh."""
+        """Return the holder of connections that the current rack has or could have; None if the rack is reached with other
+        settings than the configured ones, or not over ssh."""
         from exacell.transport.held.place import OF_CONNECTIONS, hold_of, supported  # Few racks have one.
 
         session = self._session
@@ -147,7 +150,7 @@ class Services:
         return hold_of(session.home, rack, config.settings, wished)
 
     def _hold_asked(self, rack: RackConfig) -> Hold | None:
-        """Return the holder that reads are to ask; None where there is none to ask."""
+        """Return the holder that reads go to; None if there is none."""
         config = self._session.config
         wished = rack.hold if config.hold is None else config.hold
         if not self.asks_holder or config.hold == 0.0:
@@ -159,7 +162,7 @@ class Services:
 
     @property
     def recognition(self) -> Recognition:
-        """What knows hosts of production racks again."""
+        """Return the object that recognises hosts of production racks."""
         from exacell.session.recognition import Recognition
 
         with self._lock:
@@ -171,21 +174,21 @@ class Services:
 
     @property
     def awaited(self) -> CellSet:
-        """The hosts, cells among them, that anybody waits for now; empty where none is, or that is not known.
+        """Return the hosts and cells whose answer is awaited now; empty if there are none, or if that is not known.
 
-        Whoever draws the screen asks for it, so it takes no lock: one may be held as long as connections are closed.
+        The thread that draws the screen calls this, so it takes no lock: a lock may be held while connections are closed.
         """
         transport = self._transport
         return CellSet(transport.awaited) if transport is not None else CellSet()
 
     def waiting(self) -> str:
-        """Return ``waiting for exa1db01``, or ``waiting for the answer`` where nobody is waited for."""
+        """Return e.g. ``waiting for exa1db01``, or ``waiting for the answer`` if no host is known."""
         awaited = self.awaited
         return f"waiting for {awaited if len(awaited) else 'the answer'}"
 
     @property
     def fleet(self) -> Fleet:
-        """Statements to the cells of the current rack."""
+        """Return the fleet that sends statements to the cells of the current rack."""
         from exacell.session.fleet import Fleet
         from exacell.session.hung import KeptHung
 
@@ -205,12 +208,12 @@ class Services:
         exact: bool = False,
         in_pieces: bool = False,
     ) -> Answers:
-        """Return typed records for LIST statements from the selected cells, one round trip a cell.
+        """Return typed records for LIST statements from the selected cells, in one round trip per cell.
 
         Args:
-            timeout: seconds that each cell has; None for the setting's.
-            cells: asked instead of the selected ones.
-            exact: they are statements that the user typed.
+            timeout: seconds that each cell has; None means the setting.
+            cells: cells to ask instead of the selected ones.
+            exact: send the statements unchanged, because the user typed them.
             in_pieces: answers may be large; see :meth:`Fleet.query`.
         """
         session = self._session
@@ -225,10 +228,10 @@ class Services:
         return answers
 
     def asm(self, name: str = "") -> AsmClient:
-        """Return the ASM cluster ``name``, or the rack's only one; says once when it is reached another way than the cells.
+        """Return the ASM cluster ``name``, or the rack's only one; shows one message if the transport reaches only cells.
 
         Raises:
-            ConfigError: there is none of that name, none at all, or several and none was named.
+            ConfigError: the rack has no cluster of that name, or none at all, or ``name`` is empty and there are several.
         """
         from exacell.session.asm import AsmClient
 
@@ -243,7 +246,7 @@ class Services:
             return self._asm[cluster.name]
 
     def warm(self) -> None:
-        """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
+        """Start to open the connections of the selected cells in the background; the first use reports problems."""
         if self._given is not None or self._session.rack is None:
             return
         self.transport.warm(tuple(self._session.selected()))
@@ -261,7 +264,7 @@ class Services:
             self._transport.read_only = read_only
 
     def close(self) -> None:
-        """End the connections; the next statement opens them anew."""
+        """Close the connections; the next statement opens new ones."""
         if self._transport is not None:
             self.recognition.note()
             self.recognition.over(None)
@@ -273,7 +276,7 @@ class Services:
 
     @property
     def learned(self) -> NameCache:
-        """What was learned from the current rack, on disk."""
+        """Return the names and values learned from the current rack, kept on disk."""
         session = self._session
         name = session.rack.name if session.rack is not None else ""
         if name not in self._learned:
@@ -284,10 +287,10 @@ class Services:
 
 
 def _cluster_of(rack: RackConfig, name: str) -> AsmConfig:
-    """Return the ASM cluster ``name`` of ``rack``, its only one where the name is empty.
+    """Return the ASM cluster ``name`` of ``rack``, or its only one if the name is empty.
 
     Raises:
-        ConfigError: there is none of that name, none at all, or several and none was named.
+        ConfigError: the rack has no cluster of that name, or none at all, or ``name`` is empty and there are several.
     """
     if not rack.asm:
         raise ConfigError(
@@ -303,7 +306,7 @@ def _cluster_of(rack: RackConfig, name: str) -> AsmConfig:
 
 
 def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
-    """Say nothing: a session without a tutorial."""
+    """Return no lines: for a session without a tutorial."""
     return ()
 
 
@@ -312,7 +315,7 @@ def _nowhere(text: str) -> ExitCode:
 
 
 class Fallbacks:
-    """Remembers what was said."""
+    """Shows messages about how cells are reached, each only once."""
 
     def __init__(self) -> None:
         self._logins: frozenset[str] = frozenset()
@@ -321,8 +324,8 @@ class Fallbacks:
         self._ids: dict[str, str] = {}
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
-        """Say which cells took no login for reads, which take a start of CellCLI for each read, and which names lead to one
-        cell; each once."""
+        """Show for which cells reads log in as another user, which start a CellCLI for each read, and which names lead to the
+        same cell; each once."""
         new = transport.read_fallback - self._logins
         if new:
             self._logins |= new
@@ -334,11 +337,11 @@ class Fallbacks:
                 self._single.update(cells)
                 console.say(f"{fold(cells)}: every read starts a new CellCLI ({reason})")
         self._tell_twins(rack, transport.host_keys, "show one host key", console)
-        if not rack.emulated:  # There ids are made up.
+        if not rack.emulated:  # The ids of emulated cells are invented.
             self._tell_twins(rack, self._ids, "have one id", console)
 
     def note_ids(self, ids: Mapping[str, str]) -> None:
-        """Remember the ids that cells have named in an answer to LIST CELL."""
+        """Store the ids that cells gave in an answer to LIST CELL."""
         self._ids.update((cell, told) for cell, told in ids.items() if told)
 
     def _tell_twins(self, rack: RackConfig, shown: Mapping[str, str], what: str, console: Console) -> None:

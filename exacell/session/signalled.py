@@ -1,4 +1,4 @@
-"""What signals do to a statement: Ctrl-C stops it softly, and so does, in the middle of a change, what ends a program."""
+"""Handle signals: Ctrl-C stops a statement gently, and during a change so do the signals that end a program."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Talk(Protocol):
-    """What is told that a change is ending: a terminal, or the log of a process without one.
+    """Shows that a change is ending: a terminal, or the log of a process without one.
 
     Attributes:
-        ending: whether nobody is to be asked any more.
+        ending: whether no more questions may be asked.
     """
 
     ending: bool
 
     def tell(self, text: str, meaning: str = "") -> None:
-        """Say one line."""
+        """Show one line."""
 
     def unhindered(self) -> AbstractContextManager[None]:
-        """Let nothing that can't be said stop what is done while it is entered."""
+        """While entered, output that can't be written does not stop the work."""
 
 
 _STOPPING = "running statements may finish, nothing new is started"
@@ -39,7 +39,7 @@ _STOPPING = "running statements may finish, nothing new is started"
 def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
     """Let the first Ctrl-C stop further work and the second one detach (KeyboardInterrupt).
 
-    Only in the main thread, where signals arrive; elsewhere nothing changes.
+    Does nothing outside of the main thread, where no signals arrive.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -52,7 +52,7 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
         if pressed > 1:
             raise KeyboardInterrupt
         session.interrupted.set()
-        # In the middle of the writing of another line, which a slow terminal keeps waiting, no line can be written.
+        # No line can be written if the signal came while another line is being written to a slow terminal.
         with suppress(RuntimeError):
             console.tell(f"stopping: {_STOPPING} (Ctrl-C again detaches)", "warning")
 
@@ -64,7 +64,7 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
 
 
 def _end_as_terminated(number: int, frame: FrameType | None) -> None:
-    """Do what SIGTERM does at this moment."""
+    """End the process as SIGTERM does at this moment."""
     os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -72,7 +72,7 @@ def _end_as_terminated(number: int, frame: FrameType | None) -> None:
 def quitting_as_terminated() -> Iterator[None]:
     """Let SIGQUIT (Ctrl-\\) end the program as SIGTERM does, and leave no core file.
 
-    Nothing changes where it is ignored or handled already, nor outside of the main thread.
+    Does nothing if SIGQUIT is ignored or handled already, or outside of the main thread.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGQUIT) != signal.SIG_DFL:
         yield
@@ -91,10 +91,10 @@ _ENDS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 def ending_well(session: Session, console: Talk) -> Iterator[None]:
     """Let SIGTERM, SIGQUIT and SIGHUP stop a change as the first Ctrl-C does, so that no cell is left without caching.
 
-    A second SIGTERM or SIGQUIT kills. SIGHUP comes with a terminal that is closed, often twice (from the kernel, then from the
-    shell) and with a SIGTERM: from the first one on it means nothing more. Who no longer reads what is shown stops nothing.
+    A second SIGTERM or SIGQUIT kills. SIGHUP comes when a terminal is closed, often twice (from the kernel, then from the
+    shell) and with a SIGTERM; all after the first are ignored. A closed output does not stop the change.
 
-    No signal changes its meaning where somebody else decides it (nohup), nor outside of the main thread.
+    A signal keeps its meaning if another handler is set (nohup), and outside of the main thread.
     """
     with console.unhindered():
         if threading.current_thread() is not threading.main_thread() or session.told_to_end:
@@ -122,6 +122,6 @@ def ending_well(session: Session, console: Talk) -> Iterator[None]:
             yield
         finally:
             for number, handler in before.items():
-                # The shell's SIGHUP may come behind the kernel's, when the change has just ended: it must not hide the exit code.
+                # The shell's SIGHUP may follow the kernel's just after the change has ended: it must not hide the exit code.
                 if number != signal.SIGHUP or not session.told_to_end:
                     signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""What a statement asks of the surface that runs it: to end, to run a script, to open an editor."""
+"""Define the exceptions by which a statement asks its surface to end, to run a script, or to open an editor."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from exacell.core.errors import StatementError
 
 
 class SessionExit(Exception):
-    """EXIT or QUIT: the surface ends, with the exit code of what ran before."""
+    """EXIT or QUIT: the surface ends, with the exit code of the last statement."""
 
 
 class ScriptRequested(Exception):
@@ -20,14 +20,14 @@ class ScriptRequested(Exception):
 
 
 class AtPrompt(StatementError):
-    """Raised where the prompt is to be opened and is open already."""
+    """Raised when the prompt is to be opened but is already open."""
 
     def __init__(self) -> None:
         super().__init__("this is already a prompt", hint="`connect <rack>` goes to another rack")
 
 
 class EditRequested(StatementError):
-    """EDIT: the prompt opens an editor. Everywhere else this is the error that it says. ``text`` is what to begin with."""
+    """EDIT: the prompt opens an editor with ``text`` in it. Everywhere else this is an error with its own message."""
 
     def __init__(self, text: str) -> None:
         super().__init__("edit needs a terminal, so it works only at the prompt")

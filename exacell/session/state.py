@@ -1,4 +1,4 @@
-"""The state of a session: which rack it is on, which of its cells are meant, its settings and its mode."""
+"""Hold the state of a session: its rack, the selected cells, its settings and its mode."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What stood before the statement on the command line.
+    """The options before the statement on the command line.
 
     Attributes:
         yes, dry_run, flags: apply to every statement of the run.
@@ -46,7 +46,7 @@ class Options:
     flags: Mapping[str, Value] = field(default_factory=dict)
 
     def over(self, flags: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the flags of a statement together with those given once for all statements; its own win."""
+        """Return a statement's flags together with the flags given once for all statements; the statement's own flags win."""
         found = {**self.flags, **flags}
         if self.yes:
             found["yes"] = True
@@ -56,7 +56,7 @@ class Options:
 
 
 class Session:
-    """One rack at a time, and everything that statements share. Nothing of it is open."""
+    """The state that statements share, with one rack at a time. It holds no open connection or file."""
 
     def __init__(
         self,
@@ -76,24 +76,24 @@ class Session:
         self.rack: RackConfig | None = None
         self.read_only = options.monitor
         self.chose_read_only = False
-        """Whether ``set mode ro`` was given on this rack: then other hosts get nothing from here either."""
+        """Whether ``set mode ro`` was given on this rack; then other hosts get no changes from here either."""
         self.owners: dict[str, Owner] = {}
-        """The targets of this rack that were recognised as hosts of production racks; the rack itself is none."""
+        """The targets of this rack that were recognised as hosts of other production racks."""
         self.opened: set[str] = set()
-        """The production racks whose names were typed for read-write on this rack."""
+        """The production racks whose names were typed to allow read-write on this rack."""
         self.interrupted = Interruption()
         self.told_to_end = False
-        """Whether a signal to end came: the surface ends behind the statement."""
+        """Whether a signal to end came; the surface ends after the statement."""
         self.recorded: Recorded | None = None
-        """What is typed becomes this recipe; None while nothing is recorded."""
+        """The recipe that records what is typed; None while nothing is recorded."""
         self.refused: tuple[str, ExacellError] | None = None
-        """The newest statement that failed before anything was done, and the error that says so; None for none."""
+        """The newest statement that failed before anything was done, and its error; None for none."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}
-        """Tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names. Its services set it."""
+        """Returns how the newest change of a rack ended: ``ok`` and ``failed`` → names. The session's services set it."""
         self._leads = ""
-        """What the ssh_config of an emulated rack said when it was connected."""
+        """The content of an emulated rack's ssh_config when the session connected to it."""
         self._selection: Selection | None = None
 
     # -- the rack ------------------------------------------------------------------------------------------------
@@ -110,10 +110,10 @@ class Session:
         )
 
     def choose_rack(self) -> RackConfig:
-        """Find the rack that options, environment and configuration mean, and return it.
+        """Choose the rack that options, environment and configuration name, and return it.
 
         Raises:
-            ConfigError: what was asked for does not exist.
+            ConfigError: the rack or cell asked for does not exist.
         """
         group = at_home(self.options.group_file) if self.options.group_file else None
         cells = self.options.cells or None
@@ -141,7 +141,7 @@ class Session:
 
     def _take(self, rack: RackConfig) -> RackConfig:
         if rack.ssh_config is not None:
-            # It names programs that are run to reach cells.
+            # It may name programs that are run to reach cells.
             refuse_untrusted(rack.ssh_config, trusted_group(self.home))
         if self.options.ssh_config:
             rack = replace(rack, no_programs=self.no_programs(rack))
@@ -156,30 +156,30 @@ class Session:
     # -- production ------------------------------------------------------------------------------------------------
 
     def owner(self, targets: Iterable[str] | None = None) -> Owner | None:
-        """Return the production rack that one of the targets belongs to, as far as they are known; of all where None is given."""
+        """Return the production rack of one of the targets, if one is recognised; None as ``targets`` means all of the rack."""
         owners = dict(self.owners)
         return next((owners[target] for target in (owners if targets is None else targets) if target in owners), None)
 
     def closed(self, targets: Iterable[str] | None = None) -> Owner | None:
-        """Return the production rack of one of the targets, of all where None is given, whose name was not typed here."""
+        """Return the production rack of one of the targets whose name was not typed here; None as ``targets`` means all."""
         owners = dict(self.owners)
         found = (owners[target] for target in (owners if targets is None else targets) if target in owners)
         return next((owner for owner in found if owner.rack not in self.opened), None)
 
     def in_production(self, targets: Iterable[str] | None = None) -> bool:
-        """Return whether production's rules hold: the rack is marked so, or one of the targets is a production rack's."""
+        """Return whether production rules apply: the rack is marked ``production``, or a target belongs to a production rack."""
         return self.need_rack().production or self.owner(targets) is not None
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether nothing that is selected may be changed as it stands, or not all: for the prompt."""
+        """Return whether a part of the selection may not be changed now; for the prompt."""
         return self.read_only or self.closed(self.chosen()) is not None
 
     def refuse_closed(self, targets: Iterable[str] | None = None) -> None:
-        """Return when none of the targets, as far as they are known, is a production rack's that is closed here.
+        """Raise RefusedError if a target is recognised as a host of a production rack that is read-only here.
 
         Raises:
-            RefusedError: one is.
+            RefusedError: the message names the rack, the hint how to allow read-write.
         """
         owner = self.closed(targets)
         if owner is not None:
@@ -189,7 +189,7 @@ class Session:
             )
 
     def no_programs(self, rack: RackConfig) -> str:
-        """Return why an ssh_config that was named for a rack starts no programs here; empty where it may."""
+        """Return why an ssh_config named for a rack may start no programs; empty if it may."""
         if self.options.monitor:
             return "-m was given"
         if rack.production:
@@ -198,19 +198,19 @@ class Session:
         return f"rack {owner.named} is a production rack" if owner is not None else ""
 
     def leave(self) -> None:
-        """Be on no rack."""
+        """Deselect the rack."""
         self.rack, self._selection = None, None
 
     def need_rack(self) -> RackConfig:
-        """Return the current rack, choosing it on first need.
+        """Return the current rack, and choose it first if none is chosen yet.
 
         Raises:
-            ConfigError: none is chosen; names the ways to choose one.
+            ConfigError: no rack can be chosen; the hint names the ways to choose one.
         """
         return self.rack if self.rack is not None else self.choose_rack()
 
     def not_running(self, problems: Sequence[str]) -> str:
-        """Return the way out when an emulated rack refuses connections because it does not run, or runs elsewhere by now."""
+        """Return the hint if an emulated rack refuses connections because it is not running, or was created again."""
         rack = self.rack
         if rack is None or not rack.emulated or not problems:
             return ""
@@ -228,11 +228,11 @@ class Session:
         """Switch between read-only and read-write.
 
         Args:
-            ask: puts a question to the user; None when nobody is there.
+            ask: asks the user a question and returns the answer; None if nobody can answer.
 
         Raises:
-            RefusedError: -m was given, or the name of a production rack was not typed: this one's, or that of the rack which
-                hosts of this one were recognised as.
+            RefusedError: -m was given, or the name of a production rack was not typed: this rack's name, or the name of the
+                production rack to which a host of this rack belongs.
         """
         if not read_only:
             if self.options.monitor:
@@ -255,7 +255,7 @@ class Session:
 
     @property
     def selection(self) -> Selection:
-        """The selected cells of the current rack."""
+        """Return the selection of the current rack's cells."""
         if self._selection is None:
             self._selection = Selection(self.need_rack(), changed=self._ended)
         return self._selection
@@ -288,22 +288,25 @@ class Session:
         return cells
 
     def targets(self) -> tuple[str, ...]:
-        """Return what the present statement goes to, in natural order: ON's hosts where it names hosts, else the cells.
+        """Return the targets of the present statement, in natural order: ON's hosts if it names hosts, else the cells.
 
         Raises:
-            CellSetError: it is none.
+            CellSetError: there is none.
         """
         return tuple(self.selection.hosts) or self.cells()
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the selected cells or ON's hosts; empty where none is, or on no rack."""
+        """Return the selected cells or ON's hosts; empty if there are none, or without a rack."""
         if self.rack is None:
             return ()
         return tuple(self.selection.hosts) or tuple(self.selected())
 
     def beside(self, *, same_interruption: bool) -> Session:
-        """Return the session as it is now, for one statement: with a selection of its own and, unless it is to end with
-        this one, an interruption of its own, so that neither disturbs the other."""
+        """Return a copy of the session for one statement.
+
+        The copy has its own selection and, unless ``same_interruption``, its own interruption, so that neither session disturbs
+        the other.
+        """
         other = copy.copy(self)
         other._selection = copy.copy(self.selection)
         if not same_interruption:
@@ -312,7 +315,7 @@ class Session:
 
 
 def _text_of(file: Path | None) -> str:
-    """Return what a file says; empty where there is none, or it can't be read."""
+    """Return the content of a file; empty if it is missing or can't be read."""
     try:
         return "" if file is None else file.read_text(encoding="utf-8", errors="replace")
     except OSError:

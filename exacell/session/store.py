@@ -1,4 +1,4 @@
-"""Snapshots, kept plans, baselines and IORM plans on disk, in SQLite. Their names are kept as written and found in any case."""
+"""Keep snapshots, plans, baselines, IORM plans and more in one SQLite file; names match in upper or lower case."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ create table if not exists run_line (
 """
 
 _HEALTH_DAYS = 100
-"""For so long is kept what cells' findings were."""
+"""How many days of findings on cells are kept."""
 
 
 class StoreError(ExacellError):
@@ -78,19 +78,19 @@ class StoreError(ExacellError):
 
 
 def none_of(what: str, name: str, known: Iterable[str], *, rack: str = "", hint: str) -> StoreError:
-    """Return the error for a name that the store does not have, with what is near or else all that there are.
+    """Return the error for a name that is not in the store; it lists similar names, or else all names of that kind.
 
     Args:
-        what: what it is the name of, ``snapshot``.
-        hint: how one is made.
+        what: the kind of thing, such as ``snapshot``.
+        hint: the statement that makes one.
     """
     message, hint = unknown(f"there is no {what} {name}" + (f" of rack {rack}" if rack else ""), name, known, hint=hint)
     return StoreError(message, hint=hint)
 
 
 def _way_out(error: Exception) -> str:
-    """Return what helps when the store can't be used."""
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The kind, without its details.
+    """Return the hint for an error of the store's file."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The primary code, without the extended part.
     if code == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full: free space; the data in the store is unchanged"
     if code == sqlite3.SQLITE_IOERR:
@@ -129,7 +129,7 @@ class Store:
 
     @contextmanager
     def _reading(self, what: str, name: str, again: str) -> Iterator[None]:
-        """Say which thing it is whose text somebody edited.
+        """Name the stored thing in the error if the block can't read it, because somebody edited its text.
 
         Raises:
             StoreError: the block can't read it.
@@ -140,7 +140,7 @@ class Store:
             raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"{again} replaces it") from error
 
     def save(self, snapshot: Snapshot) -> bool:
-        """Keep a snapshot; returns whether one of the same name and kind was replaced."""
+        """Keep a snapshot, and return whether it replaced one with the same name and kind."""
         key = (snapshot.rack, snapshot.name, snapshot.kind)
         with self._open() as connection:
             gone = connection.execute("delete from snapshot where rack=? and lower(name)=lower(?) and kind=?", key)
@@ -157,13 +157,13 @@ class Store:
         return tuple(sorted({snapshot.name for snapshot in self.snapshots(rack)}))
 
     def find(self, rack: str, name: str, hosts: Iterable[str] = ()) -> list[Snapshot]:
-        """Return the snapshots of that name, one a kind.
+        """Return the snapshots with that name, one per kind.
 
         Args:
             hosts: as for :meth:`find_baseline`.
 
         Raises:
-            StoreError: there is none; names those that there are.
+            StoreError: there is none; the message names the existing ones.
         """
         known = tuple(hosts)
         found = [named(s, known) for s in self.snapshots(rack) if s.name.lower() == name.lower()]
@@ -172,7 +172,7 @@ class Store:
         return found
 
     def save_plan(self, plan: SavedPlan) -> None:
-        """Keep a plan; one of the same name is replaced."""
+        """Keep a plan; a plan with the same name is replaced."""
         self._keep("plan", plan.rack, plan.name, json.dumps(asdict(plan)), at=plan.made)
 
     def plans(self, rack: str) -> list[SavedPlan]:
@@ -181,10 +181,10 @@ class Store:
         return self._all("kept plan", query, rack, lambda body: SavedPlan(**{**body, "cells": tuple(body["cells"])}))
 
     def _all(self, what: str, query: str, rack: str, made_of: Callable[[Any], T]) -> list[T]:
-        """Return the things of a rack that ``query`` selects: the name, the body, and what replaces it.
+        """Return the things of a rack that ``query`` selects as name, body, and the statement that would replace it.
 
         Raises:
-            StoreError: one is damaged.
+            StoreError: one is damaged; the hint names that statement.
         """
         if not self._path.exists():
             return []
@@ -197,13 +197,13 @@ class Store:
         return found
 
     def find_plan(self, rack: str, name: str, hosts: Iterable[str] = ()) -> SavedPlan:
-        """Return the kept plan of that name.
+        """Return the kept plan with that name.
 
         Args:
             hosts: as for :meth:`find_baseline`.
 
         Raises:
-            StoreError: there is none; names those that there are.
+            StoreError: there is none; the message names the existing ones.
         """
         found = self.plans(rack)
         for plan in found:
@@ -212,7 +212,7 @@ class Store:
         raise none_of("plan", name, [plan.name for plan in found], rack=rack, hint="plan as=NAME <statement>")
 
     def keep_identities(self, rack: str, found: Mapping[str, Identity]) -> None:
-        """Keep what hosts of a production rack show of themselves; what was kept of them before is replaced."""
+        """Keep the identities of a production rack's hosts; older identities of these hosts are replaced."""
         at = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [
             (rack, host, at, json.dumps({"keys": sorted(one.keys), "id": one.id, "addresses": sorted(one.addresses)}))
@@ -222,10 +222,10 @@ class Store:
             connection.executemany("insert or replace into identity values (?,?,?,?)", rows)
 
     def identities(self, racks: Sequence[str]) -> dict[Place, Identity]:
-        """Return what is kept of the hosts of some racks, by rack and host.
+        """Return the kept identities of the hosts of some racks, by rack and host.
 
         Raises:
-            StoreError: it can't be read.
+            StoreError: they can't be read.
         """
         if not self._path.exists():
             return {}
@@ -244,60 +244,60 @@ class Store:
         return found
 
     def keep_experiment(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
-        """Keep an experiment as it stands; what was kept of it before is replaced."""
+        """Keep an experiment in its present state; an older state is replaced."""
         row = (rack, name, began, state, json.dumps(body))
         with self._open() as connection:
             connection.execute("insert or replace into experiment values (?,?,?,?,?)", row)
 
     def experiments(self, rack: str, made_of: Callable[[Any], T], *states: str) -> list[T]:
-        """Return the experiments of a rack, oldest first; only those in one of ``states``, where some are given."""
+        """Return the experiments of a rack, oldest first; only those in one of ``states``, if any are given."""
         only = f" and state in ({','.join(map(repr, states))})" if states else ""
         query = f"select name, body, 'a new one' from experiment where rack=?{only} order by began, name"
         return self._all("experiment", query, rack, made_of)
 
     def keep_run(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
-        """Keep a recipe's run as it stands; what was kept of it before is replaced, without its lines."""
+        """Keep a recipe's run in its present state; an older state is replaced. Its lines are kept apart from it."""
         row = (rack, name, began, state, json.dumps(masked_data(body)))
         with self._open() as connection:
             connection.execute("insert or replace into run values (?,?,?,?,?)", row)
 
     def runs(self, rack: str, made_of: Callable[[Any], T], *states: str) -> list[T]:
-        """Return the recipes' runs of a rack, oldest first; only those in one of ``states``, where some are given."""
+        """Return the recipe runs of a rack, oldest first; only those in one of ``states``, if any are given."""
         only = f" and state in ({','.join(map(repr, states))})" if states else ""
         query = f"select name, body, 'a new run' from run where rack=?{only} order by began, name"
         return self._all("run", query, rack, made_of)
 
     def keep_line(self, rack: str, run: str, place: str, state: LineState) -> None:
-        """Keep how a line of a run stands."""
+        """Keep the state of a line of a run."""
         row = (rack, run, place, state.state, state.at, state.said, state.head)
         with self._open() as connection:
             connection.execute("insert or replace into run_line values (?,?,?,?,?,?,?)", row)
 
     def run_lines(self, rack: str, run: str) -> dict[str, LineState]:
-        """Return place → how it stands, for each line of a run that was begun."""
+        """Return place → state, for each line of a run that was begun."""
         query = "select place, state, at, said, head from run_line where rack=? and run=?"
         with self._open() as connection:
             rows = connection.execute(query, (rack, run)).fetchall()
         return {place: LineState(state=state, at=at, said=said, head=head) for place, state, at, said, head in rows}
 
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep a baseline; one of the same name is replaced."""
+        """Keep a baseline; one with the same name is replaced."""
         self._keep("baseline", rack, name, _unsecret(facts))
 
     def find_baseline(self, rack: str, name: str, hosts: Iterable[str] = ()) -> dict[str, dict[str, str]]:
-        """Return the baseline of that name.
+        """Return the baseline with that name.
 
         Args:
-            hosts: how the rack's cells and hosts are called now; they may be kept under their short names, or those in full.
+            hosts: the present names of the rack's cells and hosts; the baseline may hold their short or their full names.
 
         Raises:
-            StoreError: there is none; names those that there are.
+            StoreError: there is none; the message names the existing ones.
         """
         kept = self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
         return called_now(kept, hosts)
 
     def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
-        """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
+        """Keep cell → ``dbPlan`` and ``objective``; older ones with the same name are replaced."""
         self._keep("iorm", rack, name, _unsecret(plans))
 
     def find_iorm(self, rack: str, name: str, hosts: Iterable[str] = ()) -> dict[str, dict[str, str]]:
@@ -307,24 +307,24 @@ class Store:
             hosts: as for :meth:`find_baseline`.
 
         Raises:
-            StoreError: there is nothing; names those that there are.
+            StoreError: there is nothing; the message names the existing ones.
         """
         return called_now(self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME"), hosts)
 
     def save_import(self, name: str, taken: str, body: str) -> None:
-        """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
+        """Keep an import, a JSON text that holds its ``name``; it belongs to no rack. One with the same name is replaced."""
         self._keep("imported", "", name, body, at=taken)
 
     def imports(self) -> list[dict[str, Any]]:
-        """Return the body of all that was imported, oldest first."""
+        """Return the bodies of all imports, oldest first."""
         query = "select name, body, 'import FILE… as=' || name from imported where rack=? order by taken, name"
         return self._all("import", query, "", dict)
 
     def find_import(self, name: str) -> dict[str, Any]:
-        """Return the body of what was imported under that name.
+        """Return the body of the import with that name.
 
         Raises:
-            StoreError: there is nothing; names those that there are.
+            StoreError: there is none; the message names the existing ones.
         """
         found = self.imports()
         for body in found:
@@ -333,20 +333,20 @@ class Store:
         raise none_of("import", name, [str(body["name"]) for body in found], hint="import FILE… as=NAME")
 
     def save_traces(self, rack: str, found: Collected) -> None:
-        """Keep what was collected from trace files; what has the same name is replaced."""
+        """Keep a collection of trace files; one with the same name is replaced."""
         self._keep("traces", rack, found.name, json.dumps(collected_to_state(found)), at=found.taken)
 
     def traces(self, rack: str) -> list[Collected]:
-        """Return all that was collected from trace files, oldest first."""
+        """Return all collections of trace files, oldest first."""
         query = "select name, body, 'trace collect as=' || name from traces where rack=? order by taken, name"
         return self._all("collection of traces", query, rack, collected_from_state)
 
     def find_traces(self, rack: str, name: str) -> Collected | None:
-        """Return what was collected under a name, None where nothing was."""
+        """Return the collection of trace files with that name; None if there is none."""
         return next((found for found in self.traces(rack) if found.name.lower() == name.lower()), None)
 
     def keep_health(self, rack: str, at: float, told: Mapping[str, Told]) -> None:
-        """Keep what the findings on cells are at a moment, epoch seconds, where they are others than they were."""
+        """Keep the findings on cells at a moment, epoch seconds, for the cells whose findings have changed."""
         with self._open() as connection:
             was = self._health(connection, rack, at)
             rows = [
@@ -364,7 +364,7 @@ class Store:
             )
 
     def health_at(self, rack: str, moment: float, hosts: Iterable[str] = ()) -> dict[str, Past]:
-        """Return what the findings on each cell were at ``moment``, epoch seconds; the first that is kept where it is younger.
+        """Return the findings on each cell at ``moment``, epoch seconds; the first kept ones if those are all later.
 
         Args:
             hosts: as for :meth:`find_baseline`.
@@ -385,7 +385,7 @@ class Store:
     def _health(
         self, connection: sqlite3.Connection, rack: str, until: float, *, first: bool = False
     ) -> dict[str, Past]:
-        pick = "min" if first else "max"  # SQLite takes the body from the row that has it.
+        pick = "min" if first else "max"  # SQLite takes the body from the row with the minimum or maximum.
         query = f"select cell, {pick}(at), body from health where rack=? and at<=? group by cell"
         found = {}
         for cell, at, body in connection.execute(query, (rack, until)):
@@ -410,5 +410,5 @@ class Store:
 
 
 def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:
-    """Return what cells told as JSON: their attributes hold communities and passwords, which are masked."""
+    """Return cells' attributes as JSON, with the communities and passwords in them masked."""
     return json.dumps(masked_data(body))

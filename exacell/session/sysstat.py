@@ -1,4 +1,4 @@
-"""The statistics of a database's instances, V$SYSSTAT, read as snapshots keep counters."""
+"""Read the statistics of a database's instances, V$SYSSTAT, as the counters of a snapshot."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _INSTANCE = (
 _STATISTICS = "select name, value from v$sysstat"
 
 _LEVELS = ("current", "maximum", "memory", "memory max", "percent")
-"""Ends of the names of statistics that go up and down. Source: Oracle Database Reference, statistics descriptions."""
+"""Ends of the names of statistics that are levels, not counters. Source: Oracle Database Reference, statistics descriptions."""
 
 
 def read_sysstat(
     session: Session, services: Services, request: Request, database: str
 ) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    """Return the counters of each instance of a database that answers, the others' problems, and the exit code.
+    """Return the counters of each instance of a database that answers, the problems of the others, and the exit code.
 
-    Times are those of the instance's host.
+    Times are by the clock of the instance's host.
 
     Raises:
-        ConfigError: the rack has no database nodes, or several clusters of which none names the database.
-        StatementError: the name is none that a database can have.
+        ConfigError: the rack has no database nodes, or has several clusters and none names the database.
+        StatementError: a database can't have this name.
     """
     script = query_script(_INSTANCE, _STATISTICS)
     requests = [
@@ -71,5 +71,5 @@ def read_sysstat(
 
 
 def _epoch_ms(text: str) -> int:
-    """Return a time of the instance's host as if it were UTC: it is compared with others of that host alone."""
+    """Return a local time of an instance's host in epoch ms, as if it were UTC; only comparable with times of that host."""
     return int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)

@@ -1,4 +1,4 @@
-"""Trace files of a database collected from its nodes: reduced there, or fetched where a node has no awk."""
+"""Collect trace files of a database from its nodes: reduced on the node, or copied if a node has no awk."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 _DIRECTORY = "select value from v$diag_info where name = 'Diag Trace'"
 _LIMIT_S = 3600.0
-"""Seconds that the reduction on a node may take: gawk reads some 200 MB of a trace in a second."""
+"""Seconds that the reduction on a node may take: gawk reads about 200 MB of a trace per second."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is to be collected.
+    """What to collect.
 
     Attributes:
         tag: TRACEFILE_IDENTIFIER of the sessions; empty for files of any session.
-        minutes: files written to in so many minutes; None: all.
-        node: that node's only; empty for all nodes on which the database runs.
+        minutes: only files written to in the last so many minutes; None for all.
+        node: only this node; empty for all nodes on which the database runs.
         user: the owner of the database's software.
-        fetch: fetch the files and read them here.
+        fetch: copy the files and read them here.
     """
 
     database: str
@@ -52,15 +52,15 @@ class Asked:
 
     @property
     def pattern(self) -> str:
-        """The pattern of the files' names."""
+        """Return the pattern of the files' names."""
         return f"*_ora_*_{self.tag}.trc" if self.tag else "*_ora_*.trc"
 
 
 def collect(session: Session, services: Services, asked: Asked, name: str) -> tuple[Collected, list[str]]:
-    """Return what was collected, and remarks on how it came.
+    """Return the collected traces, and notes on how they came.
 
     Raises:
-        TransportError: a node does not answer: its files would be missing.
+        TransportError: a node does not answer, so its files would be missing.
         ReplyError: a node's answer is an error.
         RefusedError: no file has a wait for the event.
     """
@@ -107,7 +107,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
 
 
 def _directories(session: Session, services: Services, asked: Asked) -> dict[str, str]:
-    """Return where the instances of the database write their traces, by node."""
+    """Return node → the directory into which the database's instance writes its traces."""
     nodes = [asked.node] if asked.node else list(cluster_of(session, asked.database).nodes)
     text = query_script(_DIRECTORY)
     requests = [database_request(session, asked.database, node, text, user=asked.user) for node in nodes]
@@ -160,7 +160,7 @@ def _checked(node: str, reply: Reply, directory: str) -> Reduced:
 
 
 def _fetched(session: Session, services: Services, asked: Asked, node: str, directory: str) -> Reduced:
-    """Return what the files of a node hold, fetched one after another and read here."""
+    """Return the content of a node's trace files, copied one after another and reduced here."""
     age = "" if asked.minutes is None else f" -mmin -{asked.minutes}"
     listing = (
         f"cd {shlex.quote(directory)} && find . -maxdepth 1 -type f -name {shlex.quote(asked.pattern)}{age} | sort\n"
@@ -182,7 +182,7 @@ def _read(session: Session, services: Services, asked: Asked, node: str, path: s
 
 
 def _of_node(node: str, file: Traced) -> Traced:
-    """Return a file whose name tells its node."""
+    """Return a file's traces with the node in front of its paths."""
     return replace(
         file,
         broken={f"{node}:{path}": why for path, why in file.broken.items()},

@@ -1,6 +1,7 @@
-"""Trace files read on all processors: each takes its share of the files in a process of its own, and some KB come back.
+"""Read trace files on all processors: each process reads its share of the files and returns some KB.
 
-Processes are started, not forked: the prompt has threads. Run as a program it reads what its standard input names.
+The processes are started, not forked, because the prompt has threads. As a program, this module reads the files that its
+standard input names.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from exacell.measure.trace10046 import Traced, summarize
 from exacell.session.unpacking import opened
 
 _WORTH = 16 << 20
-"""Bytes for which it is worth to start another process, or to load numpy."""
+"""How many bytes make it worth starting another process, or loading numpy."""
 
 
 def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, grouped: bool = False) -> list[Traced]:
-    """Return what each of the trace files holds, in no order: of one event, or of all where none is named.
+    """Return the content of each trace file, in no order: of one event, or of all if none is named.
 
     Args:
-        processors: how many read at the same time; 0 for as many as this process may use.
-        grouped: tell which waits for the event share a log write, too.
+        processors: how many processes read at the same time; 0 means as many processors as this process may use.
+        grouped: also find which waits for the event share a log write.
 
     Raises:
-        RefusedError: a file can't be read, or is no trace file.
+        RefusedError: a file can't be read, or is not a trace file.
     """
     shares = _shares(paths, processors or len(os.sched_getaffinity(0)))
     command = [sys.executable, "-I", "-m", __name__]
@@ -49,7 +50,7 @@ def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, g
             said = child.stdout.read()
             if child.wait() == 0:
                 parts += _from_json(said)
-            else:  # Why is told by reading here, which fails likewise or does the work.
+            else:  # Reading the share here gives the same error, or succeeds.
                 parts += _read_all(share, event, grouped)
     finally:
         for child in children:
@@ -68,7 +69,7 @@ def _environment() -> dict[str, str]:
 
 
 def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
-    """Return the files dealt out by size, the largest first to whom has least."""
+    """Return the files in shares: from the largest on, each goes to the share with the fewest bytes."""
     try:
         sizes = {path: path.stat().st_size for path in paths}
     except OSError as error:
@@ -84,7 +85,7 @@ def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
 
 
 def _read_all(paths: Sequence[Path], event: str, grouped: bool) -> list[Traced]:
-    """Return what each file holds; numpy is loaded where they have enough bytes for it."""
+    """Return the content of each file; loads numpy if the files are large enough for it."""
     try:
         quick = sum(path.stat().st_size for path in paths) >= _WORTH
     except OSError as error:
@@ -104,7 +105,7 @@ def _read(path: Path, event: str, grouped: bool, quick: bool) -> Traced:
 
 
 def _as_data(part: Traced) -> dict[str, object]:
-    """Return what a file holds as JSON takes it, the log writes as two lists: a JSON object has texts for keys."""
+    """Return a file's content for JSON, its log writes as two lists, because keys of a JSON object must be texts."""
     writes = {instance: [list(own), list(own.values())] for instance, own in part.writes.items()}
     return {**asdict(replace(part, writes={})), "writes": writes}
 
@@ -119,7 +120,7 @@ def _from_json(text: bytes) -> list[Traced]:
 
 
 def main() -> int:
-    """Write what each file holds as JSON; return 1 where one can't be read, which the parent finds out by itself."""
+    """Write the content of each file as JSON; return 1 if a file can't be read (the parent then reads it for the reason)."""
     with open(0, "rb") as asked:
         event, grouped, paths = json.load(asked)
     try:

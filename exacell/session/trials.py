@@ -1,4 +1,4 @@
-"""Experiments as they are kept in the store."""
+"""Keep experiments in the store, and find them there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from exacell.session.store import Store, StoreError, none_of
 
 
 def keep(store: Store, found: Experiment) -> None:
-    """Keep an experiment as it stands; what was kept of it before is replaced."""
+    """Keep an experiment in its present state; an older state is replaced."""
     store.keep_experiment(found.rack, found.name, found.began, found.state, to_json(found))
 
 
@@ -19,15 +19,15 @@ def experiments(store: Store, rack: str) -> list[Experiment]:
 
 
 def unfinished(store: Store, rack: str) -> list[Experiment]:
-    """Return those that did not come to their end, oldest first."""
+    """Return the experiments that did not come to their end, oldest first."""
     return store.experiments(rack, from_json, RUNNING, STOPPED)
 
 
 def find(store: Store, rack: str, name: str) -> Experiment:
-    """Return the experiment of that name, the newest one where the name is empty.
+    """Return the experiment with that name, or the newest one if the name is empty.
 
     Raises:
-        StoreError: there is none; names those that there are.
+        StoreError: there is none; the message names the existing ones.
     """
     found = experiments(store, rack)
     for experiment in reversed(found):
@@ -39,13 +39,13 @@ def find(store: Store, rack: str, name: str) -> Experiment:
 
 
 def conducted_elsewhere(found: Experiment) -> bool:
-    """Whether a living process other than this one carries an experiment out; one of another host counts as living."""
+    """Return whether another living process carries an experiment out; a process of another host counts as living."""
     who = Actor.of(found.who)
     return found.state == RUNNING and who.process != Actor.of(actor()).process and alive(who)
 
 
 def left_line(found: Experiment) -> str:
-    """Return what is said of an experiment that nobody carries out any more, with the way on."""
+    """Return a line about an experiment that no process carries out any more, with the statements to continue or end it."""
     done = len(found.schedule) - len(found.left)
     kept = "" if found.given_back else ", and its factor may still be set for a run"
     return (

@@ -1,6 +1,6 @@
-"""The tutorial: steps that a new DBA types at the real prompt, each checked, and where somebody stands.
+"""Run the tutorial: steps that a new DBA types at the real prompt, each checked, and the DBA's place among them.
 
-It is a companion of the session: it looks at every statement that has ended and says what comes next. The place is kept
+It is a companion of the session: it looks at every statement that has ended and shows what comes next. The place is kept
 on disk, so that quitting loses nothing.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 Check = Callable[["Session", "Services", "Line", ExitCode], str]
-"""Returns why a step is not done yet, empty when it is; ``-`` when the statement was about something else."""
+"""Returns why a step is not done yet; empty when it is done, ``-`` if the statement had nothing to do with the step."""
 
 ELSEWHERE = "-"
 
@@ -32,8 +32,8 @@ class Step:
     """One step.
 
     Attributes:
-        text: what is learned, in a few lines.
-        type: what to type.
+        text: what the step teaches, in a few lines.
+        type: the statement to type.
     """
 
     title: str
@@ -49,7 +49,7 @@ def _words_of(line: Line) -> tuple[str, ...]:
 
 
 def said(*words: str, flag: str = "", refused: bool = False) -> Check:
-    """Return the check that a statement beginning with these words was given and went well, or was refused."""
+    """Return a check that a statement which begins with these words succeeded, or that it was refused."""
 
     def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words:
@@ -66,13 +66,13 @@ def said(*words: str, flag: str = "", refused: bool = False) -> Check:
 
 
 _GOING_ON = (("resume",), ("retry",))
-"""What finishes a statement that was stopped."""
+"""Statements that finish one that was stopped."""
 
 
 def seen(
     words: tuple[str, ...], statement: str, wanted: str, holds: Callable[[list[dict[str, object]]], bool]
 ) -> Check:
-    """Return the check that after a statement beginning with ``words`` a reading of the cells is as wanted."""
+    """Return a check that reads the cells after a statement which begins with ``words`` and tests the records by ``holds``."""
 
     def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words and _words_of(line)[:1] not in _GOING_ON:
@@ -199,7 +199,7 @@ STEPS: tuple[Step, ...] = (
 
 
 class Tutorial:
-    """Where somebody stands in the tutorial. ``place`` counts from 0; len(STEPS) means that it is over."""
+    """The DBA's place in the tutorial. ``place`` counts from 0; len(STEPS) means that it is over."""
 
     def __init__(self, state_dir: Path) -> None:
         self._file = state_dir / "tutorial.json"
@@ -210,11 +210,11 @@ class Tutorial:
         try:
             place = json.loads(self._file.read_text(encoding="utf-8"))["place"]
         except (OSError, ValueError, KeyError, TypeError):
-            return 0  # Never begun, or a file that somebody else wrote over.
+            return 0  # Never begun, or another program has overwritten the file.
         return min(max(place, 0), len(STEPS)) if isinstance(place, int) else 0
 
     def move(self, place: int) -> None:
-        """Go to a step and keep the place."""
+        """Go to a step and save the place."""
         self.place = min(max(place, 0), len(STEPS))
         try:
             replace_file(self._file, json.dumps({"place": self.place}))
@@ -225,7 +225,7 @@ class Tutorial:
 
     @property
     def over(self) -> bool:
-        """Whether the last step is done."""
+        """Return whether the last step is done."""
         return self.place >= len(STEPS)
 
     def page(self) -> list[str]:

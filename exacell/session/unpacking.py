@@ -1,6 +1,6 @@
-"""Files of other programs opened as the bytes that the program wrote: gzip unpacked, UTF-16 as UTF-8, without a byte order mark.
+"""Open files of other programs as the bytes that the program wrote: gzip unpacked, UTF-16 as UTF-8, no byte order mark.
 
-What is packed otherwise is refused by its name.
+Other compression is refused, and the message names it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _PACKED = {
     b"PK\x03\x04": ("zip", "unzip"),
     b"7z\xbc\xaf": ("7z", "7z x"),
 }
-"""First bytes of a file → what packed it, and what unpacks it. Source: each format's specification."""
+"""First bytes of a file → the program that packed it, and the one that unpacks it. Source: each format's specification."""
 
 _LOOK, _TAR = 512, slice(257, 262)
-"""Bytes that tell; where a tar archive says "ustar". Source: POSIX pax, ustar interchange format."""
+"""How many first bytes are examined; where a tar archive has "ustar". Source: POSIX pax, ustar interchange format."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader[Any]]:
-    """Yield a file's content as UTF-8 or plain bytes, to be read once.
+    """Open a file and yield its content as UTF-8 or plain bytes, to be read once.
 
     Raises:
-        RefusedError: it can't be read, is damaged, or is packed otherwise than by gzip.
+        RefusedError: it can't be read, is damaged, or is compressed by another program than gzip.
     """
     try:
         with io.BufferedReader(io.FileIO(path), 1 << 16) as file:
@@ -64,7 +64,7 @@ def _as_utf8(path: Path, file: io.BufferedReader[Any]) -> io.BufferedReader[Any]
 
 
 def _utf16(head: bytes) -> str:
-    """Return which UTF-16 it is; empty where it is none. Without a mark every second byte of Latin text is 0."""
+    """Return the codec name of UTF-16 text, empty for other text. Without a mark, every second byte of Latin text is 0."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "utf-16"
     even, odd = head[::2].count(0), head[1::2].count(0)
@@ -85,7 +85,7 @@ class _Recoded(io.RawIOBase):
         return True
 
     def readinto(self, room: WriteableBuffer, /) -> int:
-        """Fill the memory with the next bytes, and return how many came: 0 at the end."""
+        """Fill ``room`` with the next bytes, and return how many came: 0 at the end."""
         with memoryview(room).cast("B") as place:
             piece = self._text.read(len(place) // 4).encode()  # A character is four bytes at most.
             place[: len(piece)] = piece

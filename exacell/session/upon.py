@@ -1,4 +1,4 @@
-"""A statement that goes upon a look at its cell: what the look asks, and how its answer is judged before the statement leaves."""
+"""Send a statement to a cell only after a read: the LIST statements to ask, and how their answers are judged."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _DOCUMENT_END = "</cli-output>"
 
 @dataclass(frozen=True, kw_only=True)
 class Upon:
-    """A statement, and the look that it goes upon.
+    """A statement, and the read before it.
 
     Attributes:
-        lists: LIST statements, as for :meth:`Fleet.query`; none where nothing is to be seen but that the cell answers.
-        judge: given the typed records of each, says what they mean for the statement.
+        lists: LIST statements, as for :meth:`Fleet.query`; empty if the cell only has to answer.
+        judge: gets the typed records of each, and decides whether the statement may be sent.
     """
 
     statement: str
@@ -33,7 +33,11 @@ class Upon:
 
 
 def pair_of(cell: str, upon: Upon, release: str | None, ours: Ours, within: float) -> Pair:
-    """Return the look at a cell, fitted to its release, and the statement upon it."""
+    """Return the read of a cell, fitted to its release, and the statement after it.
+
+    Raises:
+        RefusedError: the statement can't be typed into an open CellCLI.
+    """
     objects = [object_of(statement) for statement in upon.lists]
     asked = fit(upon.lists, release or "")
     sent = [for_cell(statement, cell) for statement in asked if statement is not None]

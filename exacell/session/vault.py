@@ -1,8 +1,8 @@
-"""Passwords and keys of statements, in the memory of this process alone, and the words that stand for them everywhere else.
+"""Keep passwords and keys of statements in the memory of this process only; everywhere else a word stands for each.
 
-A statement that is typed with a secret goes on with a word in its place: plan, journal, progress, messages and files never see
-the secret. The word becomes it again when the statement is sent, on the standard input of CellCLI, where no list of processes
-shows it. A word of another process stands for nothing any more.
+A statement that is typed with a secret is processed with a word in its place: plan, journal, progress, messages and files never
+contain the secret. The word is replaced by the secret when the statement is sent, on the standard input of CellCLI, where no
+list of processes shows it. A word from another process has no secret any more.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from exacell.core.patterns import pattern
 _WORD = pattern(rf"""(?P<quote>["']?)(?P<word>{WORD})(?P=quote)""")
 
 _kept: dict[str, str] = {}
-"""What each word stands for, with the quotes that it was written in."""
+"""The secret for each word, with the quotes in which it was written."""
 
 
 def hide(statement: str) -> str:
-    """Return the statement with a word in place of each secret; the same word for the same secret."""
+    """Return the statement with a word in place of each secret; the same secret gets the same word."""
     return replaced(statement, _word)
 
 
@@ -36,20 +36,20 @@ def _word(secret: str) -> str:
 
 
 def reveal(statement: str) -> str:
-    """Return the statement as it has to be sent.
+    """Return the statement with its secrets, as it is to be sent.
 
     Raises:
-        RefusedError: it holds a secret that this process was not given.
+        RefusedError: it holds a secret that this process does not know.
     """
     refuse_forgotten(statement)
     return _WORD.sub(lambda match: _kept[match["word"]], statement)
 
 
 def refuse_forgotten(statement: str) -> None:
-    """Return when this process knows every secret of a statement.
+    """Raise RefusedError if a statement holds a secret that this process does not know.
 
     Raises:
-        RefusedError: an earlier one was given it, and kept it nowhere.
+        RefusedError: an earlier process got the secret, and nothing has kept it.
     """
     lost = any(match["word"] not in _kept for match in _WORD.finditer(statement))
     if lost or any(statement[start:end].strip("\\\"'") == MASK for start, end in all_places(statement, kept=True)):

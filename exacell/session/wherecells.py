@@ -1,4 +1,4 @@
-"""The cells for which a condition holds, by a fresh reading."""
+"""Read the cells to find those for which a condition is true."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 def use_cells(session: Session, services: Services, text: str) -> CellSet:
-    """Select cells for the statements to come; see :meth:`Selection.use`. ``where …`` is judged by a fresh reading."""
+    """Select cells for all later statements; see :meth:`Selection.use`. For ``where …`` the cells are read first."""
     session.need_rack()
     bare = text.strip().removeprefix("(").removesuffix(")").strip()
     return session.selection.use(cells_of(session, services, bare, strict=False) if is_condition(bare) else text)
 
 
 def cells_of(session: Session, services: Services, text: str, *, strict: bool) -> str:
-    """Return a cell set as it is, a condition as the list of the cells for which it holds; see :func:`cells_where`."""
+    """Return a cell set unchanged, a condition as the list of the cells for which it is true; see :func:`cells_where`."""
     return ",".join(cells_where(session, services, text, strict=strict)) if is_condition(text) else text
 
 
 def cells_where(session: Session, services: Services, text: str, *, strict: bool) -> CellSet:
-    """Return the selected cells for which ``where …`` holds now; ``{cell}`` in it is each cell's own name.
+    """Return the selected cells for which ``where …`` is true now; ``{cell}`` in it is each cell's own name.
 
     Args:
-        strict: a cell that gives no answer can't be judged and is an error; else it is named and left out.
+        strict: whether a cell without an answer is an error; if not, a message names it and it is left out.
 
     Raises:
-        StatementError: ``text`` is no condition.
-        RefusedError: a cell gave no answer, and ``strict``.
-        CellSetError: it holds for no cell.
+        StatementError: ``text`` is not a condition.
+        RefusedError: with ``strict``, a cell gave no answer.
+        CellSetError: it is true for no cell.
     """
     condition = parse_condition(text)
     answers = services.fleet.query(session.cells(), (condition.statement,), exact=True, cancel=session.interrupted)

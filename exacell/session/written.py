@@ -1,4 +1,4 @@
-"""Every place on this machine that exacell writes into by itself, and what is lost where it is removed."""
+"""List every place on this machine that exacell writes to by itself, and what is lost if it is removed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Place:
     """A file, or a folder with all that is in it.
 
     Attributes:
-        path: where it is; with ``*`` for several files.
+        path: its path, with ``*`` for several files.
         what: what it holds, in a few words.
-        lost: what is lost where it is removed; empty for nothing.
+        lost: what is lost if it is removed; empty for nothing.
     """
 
     path: Path
@@ -26,12 +26,12 @@ class Place:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """What is there now."""
+        """Return the files or folders that exist there now."""
         return tuple(sorted(self.path.parent.glob(self.path.name)))
 
     @property
     def size(self) -> int | None:
-        """Bytes of what is there, None where nothing is."""
+        """Return their size in bytes; None if there are none."""
         return sum(map(_size, self.files)) if self.files else None
 
 
@@ -41,7 +41,7 @@ def _size(path: Path) -> int:
             return path.lstat().st_size
         return sum(each.lstat().st_size for each in path.rglob("*") if not each.is_dir())
     except OSError:
-        return 0  # It went, or belongs to somebody else.
+        return 0  # It has just been removed, or belongs to another user.
 
 
 _CONFIG = (
@@ -78,7 +78,7 @@ def _unpacked() -> Path | None:
 
 
 def places(home: Home, locks: Sequence[Path]) -> Iterator[Place]:
-    """Yield every place, whether or not something is there.
+    """Yield every place, even if nothing is there.
 
     Args:
         locks: the lock files of the configured racks.

@@ -1,1 +1,1 @@
-"""Reaching cells and database nodes."""
+"""Send commands to cells, database nodes and other hosts."""

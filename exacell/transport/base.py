@@ -1,8 +1,8 @@
-"""What every transport promises: requests in, exactly one reply a target out; and all else that one may be asked.
+"""Define what every transport does: it takes requests and returns exactly one reply per target, and what else it can be asked.
 
 Pure types; nothing here opens a socket. A target is any host that a configuration or a person names: a cell, a database
-node, a host that is neither. A transport never raises for a target's sake: refused connections, wrong host
-keys, deadlines and dead cells are replies like any other, so that one cell's failure never hides another's answer.
+node, or another host. A transport never raises because of one target: refused connections, wrong host
+keys, timeouts and dead cells are replies like any other, so that one cell's failure never hides another's answer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from exacell.core.values import dataclass, field
 
 
 class State(StrEnum):
-    """The one state in which a target ends."""
+    """The final state of a target."""
 
     OK = "ok"
     FAILED = "failed"
@@ -33,7 +33,7 @@ class State(StrEnum):
 
 
 class Role(StrEnum):
-    """On whose behalf a request runs; the rack's configuration maps it to a login."""
+    """The purpose of a request; the rack's configuration maps it to a login."""
 
     READ = "read"
     """LIST and DESCRIBE on a cell: cellmonitor."""
@@ -44,13 +44,13 @@ class Role(StrEnum):
     ASM_WRITE = "asm_write"
     """Changes through a database node as the ASM owner. Refused by a transport that is read-only."""
     HOST_READ = "host_read"
-    """What only reads on a host beside the cells, as the user of its group."""
+    """A command that only reads on a host that is not a cell, as the user of its group."""
     HOST_WRITE = "host_write"
-    """Anything that may change such a host. Refused by a transport that is read-only."""
+    """A command that may change such a host. Refused by a transport that is read-only."""
 
     @property
     def changes(self) -> bool:
-        """Whether requests in this role may change anything."""
+        """Return whether requests in this role may change anything."""
         return self in (Role.WRITE, Role.ASM_WRITE, Role.HOST_WRITE)
 
 
@@ -61,9 +61,9 @@ class Upload:
     Attributes:
         sources: local files; directories only with ``recursive``.
         destination: a file or directory there, relative to the login's home; empty for the home itself.
-        keep: modification time and exact mode are kept (``scp -p``).
-        sent: told of the bytes of each piece that was sent, from the thread that sends.
-        untold: called instead, once, where the files go in a way of which nothing is told.
+        keep: whether modification time and exact mode are kept (``scp -p``).
+        sent: called with the number of bytes of each piece that was sent, from the thread that sends.
+        untold: called once instead, if the files are sent in a way that reports no progress.
     """
 
     sources: tuple[Path, ...]
@@ -75,7 +75,7 @@ class Upload:
 
     @property
     def place(self) -> str:
-        """The destination from the login's home, where relative names begin for SFTP."""
+        """Return the destination relative to the login's home, as SFTP expects it."""
         if self.destination in ("", "~", "~/"):
             return "."
         return self.destination.removeprefix("~/")
@@ -83,7 +83,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class Feed:
-    """Reads that a long-lived CellCLI may answer instead of one that is started for them.
+    """Reads that a long-lived CellCLI may answer, instead of one that is started for them.
 
     Attributes:
         program: the remote command that starts it.
@@ -95,16 +95,16 @@ class Feed:
 
 
 Ours = Callable[[], str | None]
-"""Says why a statement must not leave, empty when it may, None when that is not known at the moment; it never waits."""
+"""Returns why a statement must not be sent, empty if it may, None if that is not known at the moment; it never waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a look means for the statement behind it.
+    """What a read means for the statement after it.
 
     Attributes:
-        why: why it must not be sent; empty when it may.
-        needless: it need not be sent, for that reason.
+        why: why the statement must not be sent; empty if it may.
+        needless: whether ``why`` says that it need not be sent.
     """
 
     why: str = ""
@@ -113,16 +113,16 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.exchange`.
+    """A read, and the statement that depends only on it, in one program; see :mod:`exacell.transport.exchange`.
 
     Attributes:
         program: the remote command that starts it.
-        look: what is fed first, whole lines that only read.
-        whole: returns whether what has come is all of the look's answer.
-        judge: returns what the answer means; takes no time.
-        statement: what is fed then, whole lines; the program's input ends behind it.
-        ours: whether the statement may leave still.
-        within: seconds that the looks may take.
+        look: the first input, whole lines that only read.
+        whole: returns whether the output so far is all of the read's answer.
+        judge: returns what the answer means; must be fast.
+        statement: the second input, whole lines; the program's input ends after it.
+        ours: checked right before the statement is sent.
+        within: seconds that the reads may take.
     """
 
     program: str
@@ -136,17 +136,17 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Looked:
-    """The look that a statement went upon, or was refused upon.
+    """The read after which a statement was sent, or refused.
 
     Attributes:
-        at: when its answer was there, as ISO 8601; empty when none came.
+        at: when its answer was complete, as ISO 8601; empty if none came.
         text: the answer.
-        seconds: from the look's asking to its answer.
+        seconds: from sending the read to its answer.
         age: seconds, at most, from the answer to the moment at which the statement had been written.
-        looks: how often the program was asked.
+        looks: how often the read was sent.
         sent: whether the statement was written.
-        refused: why it was not; ``needless`` says that it need not be.
-        ours: False when it was refused because the rack is not ours to change any more.
+        refused: why it was not; ``needless`` means that it need not be.
+        ours: False if it was refused because this session may no longer change the rack.
     """
 
     at: str = ""
@@ -161,18 +161,18 @@ class Looked:
 
 
 class Large(Protocol):
-    """An answer that waits on disk: read from its beginning as often as wanted, from any thread, gone when it is dropped."""
+    """A large answer on disk: any thread may read it from its beginning, repeatedly; it is deleted with this object."""
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Return its size in bytes."""
 
     @property
     def text(self) -> str:
-        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+        """Return all of it; bytes that are not UTF-8 as ``\\xNN``."""
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield it, a piece at a time, cut anywhere."""
+        """Yield it in pieces that may end anywhere."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,16 +184,16 @@ class Request:
         command: the complete remote command line, already quoted for a POSIX shell.
         stdin: text sent to the command's standard input, which is then closed; None sends end-of-file at once.
         timeout: seconds from sending to the last byte of the answer; None takes the rack's command timeout.
-        login: who logs in, instead of the one whom the configuration has for ``role``.
-        on_output: told of each piece of standard output as it arrives, from the thread that reads it.
+        login: the user who logs in, instead of the configured one for ``role``.
+        on_output: called with each piece of standard output as it arrives, from the thread that reads it.
         upload: files to send instead of running ``command``, which is then only for messages.
-        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others take no notice of it.
-        pair: a look and the statement of ``command``, which is then only for messages; refused by a transport whose
+        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others ignore it.
+        pair: a read and the statement of ``command``, which is then only for messages; refused by a transport whose
             capabilities have no ``pairs``.
-        ours: asked right before the command leaves, or right before the program that carries it begins.
-        locale: whether the operator's LANG and LC_* go along where ssh_config's SendEnv names them: for text that is carried
-            for somebody else, never for what is read here.
-        in_pieces: a large answer may come as ``Reply.large``; who has not asked for that gets all of it as text.
+        ours: checked right before the command is sent, or right before the program that carries it starts.
+        locale: whether the operator's LANG and LC_* are sent if ssh_config's SendEnv names them: for text that is shown
+            to a person, never for text that exacell parses.
+        in_pieces: whether a large answer may come as ``Reply.large``; otherwise all of it comes as text.
     """
 
     target: str
@@ -213,18 +213,18 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What became of one request.
+    """The result of one request.
 
     Attributes:
-        state: OK when the command ran and ended with status 0; FAILED for another status. What CellCLI's text says
-            is judged by the reader of the reply, not here.
-        exit_status: None when the command did not end.
+        state: OK if the command ran and ended with status 0; FAILED for another status. The reader of the reply, not the
+            transport, judges what CellCLI printed.
+        exit_status: None if the command did not end.
         seconds: wall time from the request's start to its end.
-        problem: one complete line (names no target), empty when OK.
+        problem: one complete line (without the target's name), empty when OK.
         fingerprint: of the key that logged in (``SHA256:…``), empty when unknown; for the journal.
-        banner: what the server showed before the login, empty when it showed nothing.
-        large: standard output, on disk; ``stdout`` is empty then.
-        looked: the look that a pair's statement went upon; a statement that was not sent upon it is NOT_ATTEMPTED.
+        banner: the server's text before the login, empty if there was none.
+        large: standard output, on disk; ``stdout`` is then empty.
+        looked: the read before a pair's statement; if the read forbade the statement, the state is NOT_ATTEMPTED.
     """
 
     target: str
@@ -258,17 +258,17 @@ class FleetResult:
 
     @property
     def ok(self) -> tuple[Reply, ...]:
-        """The replies that are OK, in target order."""
+        """Return the replies that are OK, in target order."""
         return self.in_state(State.OK)
 
     @property
     def problems(self) -> tuple[Reply, ...]:
-        """The replies that are neither OK nor NOT_APPLICABLE, in target order."""
+        """Return the replies that are neither OK nor NOT_APPLICABLE, in target order."""
         return tuple(r for r in self.replies.values() if r.state not in (State.OK, State.NOT_APPLICABLE))
 
     @property
     def exit_code(self) -> ExitCode:
-        """DONE when nothing failed, NOT_EXECUTED when no target could be reached at all, FAILED otherwise."""
+        """Return DONE if nothing failed, NOT_EXECUTED if no target could be reached at all, else FAILED."""
         if not self.problems:
             return ExitCode.DONE
         never = (State.UNREACHABLE, State.NOT_ATTEMPTED)
@@ -280,23 +280,23 @@ ReplyHandler = Callable[[Reply], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a transport can carry, published before anybody is asked to confirm.
+    """What a transport can carry; known before anybody is asked to confirm.
 
     Attributes:
         name: the word of ``set transport``.
-        programs: any command line runs on a target; False: CellCLI statements only.
-        nodes: database nodes are reached in the same way; False: over ssh beside it.
-        known_hosts: targets show who they are by host keys that ``known_hosts`` has.
-        stdin: a command's standard input can be given.
-        streaming: output arrives as it is printed; False: when the command has ended.
-        uploads: files can be copied.
-        indents: leading blanks of lines come through; False: only XML can be read exactly.
-        fan_out: how many targets are worked on, a phrase.
-        keeps: connections stay open between statements.
-        pairs: a statement can go upon a look at its cell by the same CellCLI; False: a look and a statement are two runs.
-        never: (expression, why) for statements that it cannot carry; matched at the start, without case, blanks folded.
-        only: expression of the statements that it carries; empty for all others than ``never``.
-        only_why: the rule behind ``only``.
+        programs: whether any command line runs on a target; False: CellCLI statements only.
+        nodes: whether database nodes are reached in the same way; False: over exacell's ssh instead.
+        known_hosts: whether targets prove their identity by host keys in ``known_hosts``.
+        stdin: whether a command can get standard input.
+        streaming: whether output arrives as it is printed; False: after the command has ended.
+        uploads: whether files can be copied.
+        indents: whether leading blanks of lines are kept; False: only XML can be read exactly.
+        fan_out: how targets are worked on in parallel, a phrase.
+        keeps: whether connections stay open between statements.
+        pairs: whether a read and the statement after it can use the same CellCLI; False: they are two runs.
+        never: (expression, why) for statements that it cannot carry; matched at the start, ignoring case and repeated blanks.
+        only: expression of the statements that it carries; empty for all but ``never``.
+        only_why: the reason for ``only``.
     """
 
     name: str
@@ -324,34 +324,34 @@ class Capabilities:
 
 
 class Gate(Protocol):
-    """Knows which targets are hosts of production racks that are closed to this session."""
+    """Decides whether targets may be changed: hosts of production racks that this session has not opened may not."""
 
     def pass_all(self, targets: Sequence[str]) -> None:
-        """Return when all targets may be changed, asking those who they are that are not known yet.
+        """Raise RefusedError if a target may not be changed; targets that are not known yet are asked for their identity.
 
         Raises:
-            RefusedError: one may not.
+            RefusedError: a target may not be changed.
         """
 
     def why_not(self, target: str) -> str:
-        """Return why a target that was connected to must not be changed, empty when it may; never waits."""
+        """Return why a target that was connected to must not be changed, empty if it may; never waits."""
 
 
 class Transport(ABC):
     """Reaches cells, database nodes and other hosts. Thread-safe: everything here may be called from any thread.
 
-    This is all that anybody outside of the package asks a transport. Two methods have to be there; everything else has
-    an answer here that holds for a transport which keeps nothing open, and one that can do more overrides it.
+    Other packages use only these methods and attributes. Two methods are abstract; the others have
+    a default that fits a transport which keeps nothing open, and a transport that can do more overrides them.
     """
 
     capabilities: Capabilities = Capabilities(name="other", fan_out="one a target", known_hosts=False)
-    """What it can carry. One that says nothing carries everything, and knows its targets in its own way."""
+    """What it can carry; the default is everything, without host keys in known_hosts."""
     read_only: bool = False
     """While True, a request whose role changes anything raises RefusedError before anything is sent."""
     gate: Gate | None = None
-    """Asked before what may change a target leaves; None where nobody is to be asked."""
+    """Checked before a request that may change a target is sent; None for no check."""
     expects_more: bool = False
-    """Whether more reads are sure to come, so that what makes them quicker is worth its start; set by who knows."""
+    """Whether more reads are certain to come, so that starting a long-lived CellCLI is worthwhile; the caller sets it."""
 
     @abstractmethod
     def run(
@@ -364,8 +364,8 @@ class Transport(ABC):
         """Send all requests (one a target), at most ``fanout`` at a time, and wait for every target's end.
 
         Args:
-            on_reply: called once a target as it completes, from any thread.
-            cancel: when set, no further request is started (NOT_ATTEMPTED); those in flight go on to their end.
+            on_reply: called once per target as it completes, from any thread.
+            cancel: when set, no further request is started (NOT_ATTEMPTED); those in progress continue to their end.
 
         Raises:
             RefusedError: a request changes something and the transport is read-only.
@@ -374,55 +374,55 @@ class Transport(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End all connections; the next ``run`` opens them anew."""
+        """Close all connections; the next ``run`` opens new ones."""
 
     @property
     def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        """Return the targets whose read login was refused, so that reads use the write login, rewritten to change nothing."""
         return frozenset()
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The targets that were sent something, or will be, and have not ended, of all runs of the moment; empty where that
+        """Return the targets of all present runs that have not ended, also those whose request is not sent yet; empty if that
         is not known."""
         return ()
 
     @property
     def single_reads(self) -> Mapping[str, str]:
-        """Targets where no CellCLI can be kept open, so that each read starts one, and why; empty where none ever is."""
+        """Return target → why no CellCLI can be kept open there, so that each read starts one; empty if none is ever kept."""
         return {}
 
     @property
     def host_keys(self) -> Mapping[str, str]:
-        """The host key that each target has shown, ``SHA256:…``, as far as it was connected to; empty where not known."""
+        """Return target → the host key it has shown, ``SHA256:…``, for targets connected to; empty if not known."""
         return {}
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return by what ``target`` is told from other hosts, as far as that is known without connecting to it.
+        """Return the identity of ``target``, as known without connecting to it.
 
         Args:
-            addresses: find out its address, too, which asks the resolver.
+            addresses: whether to find its address too, which asks the resolver.
         """
         return Identity()
 
     def lives(self, target: str) -> int:
-        """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now.
+        """Return how often ``target`` has been connected to for reads: facts from an earlier connection may be outdated.
 
-        0 where that is not known.
+        The result is 0 if that is not known.
         """
         return 0
 
     def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread | None:
-        """Begin to open connections that will be kept; problems show when they are used.
+        """Start to open connections that will be kept; problems are reported when the connections are used.
 
         Returns:
-            The thread that does so; None where nothing is kept.
+            The thread that opens them; None if nothing is kept.
         """
         return None
 
     def logins(self, targets: Sequence[str], role: Role) -> FleetResult | None:
-        """Log in to targets on behalf of ``role``, run nothing, and return who could.
+        """Log in to targets for ``role``, run nothing, and return one reply per target.
 
-        None where a login can't be tried without running something.
+        The result is None if a login can't be tried without running something.
         """
         return None

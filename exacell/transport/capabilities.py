@@ -1,7 +1,7 @@
-"""What each transport can carry, published before anybody is asked to confirm; and what is refused for it.
+"""List what each transport can carry, and refuse what it can't before anybody is asked to confirm.
 
-Pure: a statement or a request is held against what a transport says of itself, and what does not fit is refused
-with the rule and the way out, while nothing has been sent.
+Pure: a statement or a request is compared with a transport's capabilities; one that does not fit is refused
+before anything is sent, with the rule and the way out.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ EXACLI_CLOUD = Capabilities(
         "only_why": "a cloud customer's login may LIST, alter the IORM plan, and manage diagpacks and quarantines only",
     }
 )
-"""What Exadata Cloud leaves to its customers. Source: Oracle Exadata Cloud documentation, "Monitor and Manage Exadata
-Storage Servers with ExaCLI", which calls it a subset; the cell has the last word on what its login may."""
+"""What Exadata Cloud allows its customers. Source: Oracle Exadata Cloud documentation, "Monitor and Manage Exadata
+Storage Servers with ExaCLI", which calls it a subset; the cell decides in the end what its login may do."""
 
 
 def statements_in(command: str) -> tuple[str, ...] | None:
-    """Return the CellCLI statements of a remote command line that is nothing but one run of ``cellcli -e``, else None."""
+    """Return the CellCLI statements of a remote command line that is only one run of ``cellcli -e``; else None."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -87,16 +87,16 @@ def statements_in(command: str) -> tuple[str, ...] | None:
 
 
 def split_statements(text: str) -> list[str]:
-    """Return the statements of a ``-e`` text, cut at each ``;`` outside of quotes."""
+    """Return the statements of a ``-e`` text, split at each ``;`` outside of quotes."""
     pieces = re.findall(r"""(?:"[^"]*"|'[^']*'|[^;"']|["'])+""", text)
     return [piece.strip() for piece in pieces if piece.strip()]
 
 
 def refuse_statement(capabilities: Capabilities, statement: str) -> None:
-    """Return when the transport carries a CellCLI statement that somebody typed, whole.
+    """Raise RefusedError if the transport can't carry a CellCLI statement that a user typed.
 
     Raises:
-        RefusedError: it does not.
+        RefusedError: the message has the rule, and the hint the way out.
     """
     why = capabilities.problem(statement)
     if why:
@@ -107,7 +107,7 @@ def refuse_statement(capabilities: Capabilities, statement: str) -> None:
 
 
 def refuse_programs(capabilities: Capabilities, what: str) -> None:
-    """Return when the transport runs any command line on a cell.
+    """Raise RefusedError if the transport can't run any command line on a cell.
 
     Raises:
         RefusedError: it carries CellCLI statements only.
@@ -122,10 +122,10 @@ def refuse_programs(capabilities: Capabilities, what: str) -> None:
 
 
 def refuse_uploads(capabilities: Capabilities, what: str) -> None:
-    """Return when the transport copies files.
+    """Raise RefusedError if the transport can't copy files.
 
     Raises:
-        RefusedError: it does not.
+        RefusedError: the message names ``what`` and the transport.
     """
     if not capabilities.uploads:
         raise RefusedError(
@@ -135,10 +135,10 @@ def refuse_uploads(capabilities: Capabilities, what: str) -> None:
 
 
 def refuse_requests(requests: Iterable[Request], capabilities: Capabilities) -> None:
-    """Return when the transport can carry all requests.
+    """Raise RefusedError if the transport can't carry one of the requests.
 
     Raises:
-        RefusedError: it cannot carry one; nothing was sent.
+        RefusedError: nothing was sent.
     """
     for request in requests:
         why = _request_problem(request, capabilities)
@@ -166,10 +166,10 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
 
 
 def check_requests(requests: Sequence[Request], *, rack: str, read_only: bool, capabilities: Capabilities) -> None:
-    """Return when all requests may be sent; see :meth:`exacell.transport.base.Transport.run`.
+    """Raise an error if one of the requests may not be sent; see :meth:`exacell.transport.base.Transport.run`.
 
     Raises:
-        RefusedError: a request changes something and the transport is read-only, or it can't carry one.
+        RefusedError: a request changes something and the transport is read-only, or the transport can't carry a request.
         ValueError: two requests have the same target.
     """
     targets = [request.target for request in requests]

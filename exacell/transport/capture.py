@@ -1,6 +1,6 @@
-"""What a program prints, kept as it arrives: in memory while it is small, on disk when it is not; and how it ended.
+"""Keep a program's output as it arrives, small output in memory and large output on disk, and how the program ended.
 
-A program may run on this host or behind any transport: who reads its streams puts the pieces in here.
+The program may run on this host or behind any transport: the reader of its streams puts the pieces in here.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from exacell.core.values import dataclass
 
 _PIECE = 1 << 20
 SPILL = 512 << 10
-"""Bytes of one stream of one command that are kept in memory; a larger answer waits on disk until it is complete. Many
-answers that grow side by side in memory would take it twice."""
+"""How many bytes of one stream are kept in memory; a larger answer stays on disk until it is complete. Many answers that
+grow at the same time in memory would take about twice the space."""
 MOST_IN_MEMORY = 64 << 20
-"""Bytes of one stream that are kept in memory where the disk is full; a larger answer has no room."""
+"""How many bytes of one stream are kept in memory if the disk is full; a larger answer is given up."""
 
 
 class Spooled:
@@ -31,21 +31,21 @@ class Spooled:
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Return its size in bytes."""
         return self._size
 
     @property
     def descriptor(self) -> int:
-        """The open file, which another process may be given."""
+        """Return the descriptor of the open file, which can be passed to another process."""
         return self._file.fileno()
 
     @property
     def text(self) -> str:
-        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+        """Return all of it; bytes that are not UTF-8 as ``\\xNN``."""
         return b"".join(self.pieces()).decode("utf-8", "backslashreplace")
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield it, a piece at a time, cut anywhere."""
+        """Yield it in pieces that may end anywhere."""
         place = 0
         while piece := os.pread(self._file.fileno(), _PIECE, place):
             place += len(piece)
@@ -53,13 +53,13 @@ class Spooled:
 
 
 class Store:
-    """Bytes in the order in which they came: in memory, and on disk when there are more than ``SPILL`` of them.
+    """Bytes in the order in which they came: in memory, or on disk if there are more than ``SPILL`` of them.
 
     Written by one thread, readable by any.
     """
 
     def __init__(self) -> None:
-        # One growing array, not a list of pieces: a large one goes back to the system when it is dropped.
+        # One growing array, not a list of pieces: the memory of a large one goes back to the system when it is dropped.
         self._data = bytearray()
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -71,16 +71,16 @@ class Store:
 
     @property
     def no_room(self) -> bool:
-        """Whether there is more in memory than may be, because the disk is full."""
+        """Return whether more is in memory than allowed, because the disk is full."""
         return self._disk_full and len(self._data) > MOST_IN_MEMORY
 
     def drop(self) -> None:
-        """Keep nothing of it."""
+        """Discard all of it."""
         with self._lock:
             self._emptied()
 
     def add(self, piece: bytes) -> None:
-        """Keep ``piece``."""
+        """Add ``piece``."""
         with self._lock:
             self._size += len(piece)
             self._data += piece
@@ -88,7 +88,7 @@ class Store:
                 self._spill()
 
     def _spill(self) -> None:
-        """Move what is in memory to disk; keep it, and all that comes, where there is no room."""
+        """Move the bytes in memory to disk; if there is no room, keep them and all later bytes in memory."""
         try:
             if self._file is None:
                 import tempfile
@@ -101,19 +101,19 @@ class Store:
 
     @property
     def text(self) -> str:
-        """All of it; bytes that are not UTF-8 as ``\\xNN``."""
+        """Return all of it; bytes that are not UTF-8 as ``\\xNN``."""
         with self._lock:
             return self._text()
 
     def hand_over(self) -> str:
-        """Return all of it and keep nothing, so that bytes and text of an answer are not held side by side for long."""
+        """Return all of it as text and discard it, so that bytes and text of an answer are not both in memory for long."""
         with self._lock:
             text = self._text()
             self._emptied()
             return text
 
     def hand_over_file(self) -> Spooled | None:
-        """Return all of it on disk and keep nothing; None, and all is kept, where it is small or the disk is full."""
+        """Return all of it on disk, and keep nothing; None, with all kept, if it is small or the disk is full."""
         with self._lock:
             if self._file is None or self._disk_full:
                 return None
@@ -132,28 +132,28 @@ class Store:
 
     def _text(self) -> str:
         if self._file is not None and self._data and not self._disk_full:
-            self._spill()  # Joining the two in memory would hold the answer three times.
+            self._spill()  # Joining both parts in memory would hold the answer three times.
         if self._file is None:
             return self._data.decode("utf-8", "backslashreplace")
         if self._file.seek(0, os.SEEK_END) == 0:
             return self._data.decode("utf-8", "backslashreplace")
         with mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-            if self._data:  # The disk is full; a character may lie across the two.
+            if self._data:  # The disk is full; a character may be split between file and memory.
                 return (bytes(mapped) + self._data).decode("utf-8", "backslashreplace")
             return str(mapped, "utf-8", "backslashreplace")
 
 
 class Capture:
-    """What has arrived so far; written by the reading thread, readable by any. ``on_output`` hears of standard output.
+    """The output so far; written by the reading thread, readable by any. ``on_output`` gets standard output.
 
     Args:
-        limit: bytes that both streams may have together; of an answer with more nothing is kept.
+        limit: bytes that both streams may have together; of a larger answer nothing is kept.
 
     Attributes:
         output: standard output.
         errors: standard error.
-        broken_off: END.TOO_LARGE or END.NO_ROOM once that was so; None before.
-        on_limit: told once, with that.
+        broken_off: End.TOO_LARGE or End.NO_ROOM once the answer was given up for that reason; else None.
+        on_limit: called once, with that reason.
     """
 
     def __init__(self, on_output: Callable[[bytes], None] | None = None, *, limit: int | None = None) -> None:
@@ -165,7 +165,7 @@ class Capture:
         self._on_output = on_output
 
     def take(self, piece: bytes) -> None:
-        """Keep a piece of standard output and hand it on."""
+        """Keep a piece of standard output and pass it to ``on_output``."""
         if self._keep(self.output, piece) and self._on_output is not None and piece:
             self._on_output(piece)
 
@@ -174,7 +174,7 @@ class Capture:
         self._keep(self.errors, piece)
 
     def _keep(self, store: Store, piece: bytes) -> bool:
-        """Keep a piece and return True, unless there is no room for it or has been none."""
+        """Keep a piece and return True; return False if there is no room for it, now or since earlier."""
         if self.broken_off is not None:
             return False
         store.add(piece)
@@ -185,7 +185,7 @@ class Capture:
         return self.broken_off is None
 
     def break_off(self, end: End) -> None:
-        """Keep nothing, of what came and of what comes."""
+        """Discard all output, so far and from now on."""
         self.broken_off = end
         self.output.drop()
         self.errors.drop()
@@ -193,17 +193,17 @@ class Capture:
 
     @property
     def stdout(self) -> str:
-        """Standard output so far; bytes that are not UTF-8 as ``\\xNN``."""
+        """Return standard output so far; bytes that are not UTF-8 as ``\\xNN``."""
         return self.output.text
 
     @property
     def stderr(self) -> str:
-        """Standard error so far; as :attr:`stdout`."""
+        """Return standard error so far; decoded as in :attr:`stdout`."""
         return self.errors.text
 
     @property
     def empty(self) -> bool:
-        """Whether nothing has arrived."""
+        """Return whether nothing has arrived."""
         return not self.output and not self.errors
 
 
@@ -228,4 +228,4 @@ class Ending:
 
 
 def _nobody(end: End) -> None:
-    """Be told that an answer was broken off."""
+    """Ignore that an answer was given up."""

@@ -1,9 +1,9 @@
-"""ClusterShell's tree as transport: gateways fan out, so that thousands of cells cost this host a few connections.
+"""Use ClusterShell's tree as a transport: gateways fan out, so that this host needs few connections for thousands of cells.
 
-Each call is a ClusterShell task of its own, in a thread of its own: its workers go through the gateways that the rack's
-configuration names (or ClusterShell's topology file), and each cell's answer is handed on as it comes. Gateways need
-ClusterShell and a key for the cells, nothing of exacell. A command that a gateway has taken is never sent again; a cell
-whose gateway is lost behind that is reported as not known.
+Each call is a ClusterShell task in its own thread: its workers go through the gateways that the rack's
+configuration names (or ClusterShell's topology file), and each cell's answer is passed on as it comes. Gateways need
+ClusterShell and a key for the cells, but not exacell. A command that a gateway has taken is never sent again; if a
+gateway is lost after that, the results of its cells are reported as unknown.
 
 Source: ClusterShell 1.9 and later, Task, Worker.Tree and topology.conf; ssh(1): exit status 255 is ssh's own.
 """
@@ -20,7 +20,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-# ClusterShell imports its workers on first use: two threads that do so at once meet half-made modules.
+# ClusterShell imports its workers on first use: two threads that do so at once get incomplete modules.
 import ClusterShell.Worker.Exec
 import ClusterShell.Worker.Ssh
 import ClusterShell.Worker.Tree  # noqa: F401
@@ -41,19 +41,19 @@ from exacell.transport.rack_transport import RackTransport, login_of, read_only_
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in, problem_of_ending
 
 _GROOMING_S = 0.05
-"""For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
+"""How long a gateway collects answers before it sends them on; ClusterShell's default of 0.25 is noticeable at a prompt."""
 _GRACE_S = 3.0
 _GATEWAY_PHASES = 3
-"""Connect timeouts for a gateway: its login, the start of its Python, its login on the cell."""
+"""The time for a gateway in connect timeouts: its login, the start of its Python, its login on the cell."""
 _LONGEST_WAIT_S = 3600.0
-"""How long one wait may be: a year, as dcli's commands may take, is more than a queue's timeout can hold."""
+"""The longest single wait: a queue's timeout can't hold a year, which a dcli command may take."""
 _UNLIMITED_S = 1_000_000.0
-"""From here on ClusterShell is given no limit: epoll counts milliseconds in 31 bits."""
+"""From this value on, ClusterShell gets no limit: epoll counts milliseconds in 31 bits."""
 
 
 @dataclass
 class _Cell:
-    """What has come from one cell so far."""
+    """The state of one cell's request, and its output so far."""
 
     request: Request
     started: float = field(default_factory=time.monotonic)
@@ -88,7 +88,7 @@ class ClushTransport(RackTransport):
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport.
 
-        ``cancel`` is looked at before each login's fan-out: within one, ClusterShell has been told of all cells.
+        ``cancel`` is checked only before each login's fan-out: after that, ClusterShell knows all cells.
         """
         self._check(requests)
         requests = self._gated(requests)
@@ -114,7 +114,7 @@ class ClushTransport(RackTransport):
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
-        """Break off what runs; there are no connections to end."""
+        """Stop running tasks; there are no connections to close."""
         self.forget_fallback()
         with self._lock:
             tasks = list(self._tasks)
@@ -137,7 +137,7 @@ class ClushTransport(RackTransport):
         *,
         rewritten: bool = False,
     ) -> list[Request]:
-        """Send requests as one login; settles all but those that are to be sent again as the write login."""
+        """Send requests as one login; pass on all replies but those of requests to send again as the write login."""
         if cancel is not None and cancel.is_set():
             for request in requests:
                 problem = "not started: interrupted before its turn"
@@ -148,7 +148,7 @@ class ClushTransport(RackTransport):
             return []
         limit = self.settings.max_answer
         cells = {r.target: _Cell(r, capture=Capture(r.on_output, limit=limit)) for r in requests}
-        # No SimpleQueue: exacell.core.background says what its get makes of a process that is stopped and goes on.
+        # Not a SimpleQueue: exacell.core.background explains how its get fails in a process that is stopped and continued.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)
@@ -188,11 +188,11 @@ class ClushTransport(RackTransport):
             cell.late = over
             take(cell)
         if any(cell.capture.broken_off for cell in cells.values()):
-            run.abort()  # ClusterShell can't end one of many commands: it goes on as long as the others do.
+            run.abort()  # ClusterShell can't end one of many commands: it would run as long as the others.
         return again
 
     def _patience(self, requests: Sequence[Request]) -> float:
-        """Return seconds until everything must be over: the longest request, in as many turns as the fan-out needs."""
+        """Return the seconds until everything must be over: the longest request, times the turns that the fan-out needs."""
         leaves = max(1, len(requests) // max(1, len(self._gateways)))
         turns = -(-leaves // self.limit)
         longest = max(self.seconds(request) for request in requests)
@@ -227,7 +227,7 @@ class ClushTransport(RackTransport):
         return reply(State.FAILED, f"exit status {cell.status}", cell.status)
 
     def configure(self, task: Task, user: str) -> None:
-        """Tell a new ClusterShell task how to reach gateways and cells."""
+        """Set on a new ClusterShell task how gateways and cells are reached."""
         task.set_default("stderr", True)
         task.set_default("stdout_msgtree", False)
         task.set_default("stderr_msgtree", False)
@@ -240,7 +240,7 @@ class ClushTransport(RackTransport):
         task.set_info("ssh_options", "-oStrictHostKeyChecking=yes -oLogLevel=ERROR")
 
     def kept(self, task: Any, *, running: bool) -> None:
-        """Note a task that runs, or that does so no longer."""
+        """Note that a task runs, or that it no longer does."""
         with self._lock:
             (self._tasks.add if running else self._tasks.discard)(task)
 
@@ -267,7 +267,7 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
         self._aborted = threading.Event()
 
     def work(self) -> None:
-        """Run everything to its end; in a thread of its own, which ClusterShell's task belongs to."""
+        """Run everything to its end; called in its own thread, to which ClusterShell's task belongs."""
         try:
             task = self._task = task_self()
             self._owner.kept(task, running=True)
@@ -275,25 +275,25 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
             for targets, request in self._groups():
                 self._schedule(task, targets, request)
             if not self._aborted.is_set():
-                with contextlib.suppress(RouteResolvingError):  # no gateway is left: what has not ended is told so
+                with contextlib.suppress(RouteResolvingError):  # no gateway is left: open requests get that reply
                     task.run()
             self._ended.put(None)
-        except BaseException as error:  # Handed to the caller of run(), who raises it.
+        except BaseException as error:  # Passed to the caller of run(), who raises it.
             self._ended.put(error)
         finally:
             if self._task is not None:
                 self._owner.kept(self._task, running=False)
-                # task_cleanup() would end every task of the process, other calls' too.
+                # task_cleanup() would end every task of the process, also those of other calls.
                 self._task.abort(kill=True)
 
     def abort(self) -> None:
-        """Break everything off."""
+        """Stop everything."""
         self._aborted.set()
         if self._task is not None:
             _break_off(self._task)
 
     def _groups(self) -> list[tuple[list[str], Request]]:
-        """Return the targets that get the same command, input and time together."""
+        """Return groups of targets with the same command, input and timeout."""
         groups: dict[tuple[str, str | None, float | None], tuple[list[str], Request]] = {}
         for name, cell in self._cells.items():
             key = (cell.request.command, cell.request.stdin, cell.request.timeout)
@@ -318,25 +318,25 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
     # -- ClusterShell's events -------------------------------------------------------------------------------------
 
     def ev_pickup(self, worker: Any, node: str) -> None:
-        """Note that a cell's command was sent: to its gateway, or by an ssh of our own."""
+        """Note that a cell's command was sent: to its gateway, or by an ssh of this host."""
         if (cell := self._cells.get(str(node))) is not None:
             cell.sent = True
 
     def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
-        """Keep a line of a cell."""
+        """Keep a line of a cell's output."""
         if (cell := self._open(node)) is not None:
             (cell.capture.take_error if sname == "stderr" else cell.capture.take)(msg + b"\n")
             if cell.capture.broken_off is not None:
                 self._end(cell)
 
     def ev_hup(self, worker: Any, node: str, rc: int) -> None:
-        """Note a cell's end."""
+        """Note that a cell's command has ended."""
         if (cell := self._open(node)) is not None:
             cell.status = rc
             self._end(cell)
 
     def ev_close(self, worker: Any, timedout: bool) -> None:
-        """Note which cells' time is over."""
+        """Note which cells have timed out."""
         own = worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ()
         for node in (*own, *worker.task.iter_keys_timeout()) if timedout else ():
             if (cell := self._open(node)) is not None:
@@ -344,7 +344,7 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
                 self._end(cell)
 
     def _open(self, node: object) -> _Cell | None:
-        """Return the cell of that name, as long as it has not ended."""
+        """Return the cell with that name if it has not ended; else None."""
         cell = self._cells.get(str(node))
         return cell if cell is not None and not cell.ended else None
 
@@ -354,7 +354,7 @@ class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no typ
 
 
 def _may_leave(request: Request, settle: ReplyHandler) -> bool:
-    """Return whether a request may leave; settles one that may not."""
+    """Return whether a request may be sent; if not, pass on its reply."""
     why = wait_until_ours(request)
     if why:
         settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=why))
@@ -362,7 +362,7 @@ def _may_leave(request: Request, settle: ReplyHandler) -> bool:
 
 
 def _break_off(task: Any) -> None:
-    """End a task of another thread; one that has just ended by itself has closed the pipe by which it would hear of it."""
+    """Stop a task of another thread; a task that has just ended has already closed the pipe for such messages."""
     with contextlib.suppress(OSError):
         task.abort()
 
@@ -378,10 +378,10 @@ _LOCALE = "LANG LC_ALL " + " ".join(
 
 
 def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
-    """Return the shell script that ClusterShell runs as ssh, here and on the gateways.
+    """Return the shell script that ClusterShell runs instead of ssh, here and on the gateways.
 
-    A login is ClusterShell's for all hosts; so it is put in here, for cells only: who logs in on the gateways is what
-    ssh_config says. The rack's own ssh_config counts wherever its file is. No language goes along, whatever SendEnv says.
+    ClusterShell knows one login for all hosts, so the script adds the login for cells only; on gateways, ssh_config decides.
+    The rack's own ssh_config is used on each host where its file is readable. No locale is sent, even if SendEnv names it.
     """
     config = str(rack.ssh_config) if rack.ssh_config else ""
     file = shlex.quote(config)
@@ -395,10 +395,10 @@ def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
 
 
 def read_topology(rack: RackConfig) -> TopologyTree | None:
-    """Return the tree from this host over the rack's gateways to its cells; None when it names neither them nor a file.
+    """Return the tree from this host over the rack's gateways to its cells; None if it names neither gateways nor a file.
 
     Raises:
-        ConfigError: the file is not there, or ClusterShell can't make a tree of what is said.
+        ConfigError: the file is missing, or ClusterShell can't make a tree from the configuration.
     """
     if not (rack.reach.gateways or rack.reach.topology):
         return None
@@ -425,7 +425,7 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
 
 
 def gateway_names(rack: RackConfig, topology: TopologyTree | None) -> tuple[str, ...]:
-    """Return the hosts of the tree between this one and the cells; empty without a tree."""
+    """Return the hosts of the tree between this host and the cells; empty without a tree."""
     if rack.reach.gateways or topology is None:
         return rack.reach.gateways
     inner = [group for group in topology.groups if group.children() and group.parent is not None]

@@ -1,10 +1,10 @@
-"""The site's own dcli program as transport, where only that is approved.
+"""Use the site's own dcli program as a transport, for sites where only that is approved.
 
-Reads that are the same for many cells go out in one run of dcli; changes are one run a cell, so that each cell's answer
-is known by itself. dcli prints only when its last host is done: when a run of several reads has to be broken off, each
-of its cells is asked again alone, so that one silent cell takes no other's answer away.
+Equal reads for many cells are one run of dcli; changes are one run per cell, so that each cell's answer
+is known separately. dcli prints only after its last host is done: if a run of several reads times out, each
+of its cells is asked again alone, so that one silent cell does not hide another's answer.
 
-Source: reference dcli.md. Wanted is a dcli from 1.4 on.
+Source: reference dcli.md. Needs dcli 1.4 or later.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class _Batch:
         return [request.target for request in self.requests]
 
     def only(self, request: Request) -> _Batch:
-        """Return the same run for one of its requests, with a closing word of its own."""
+        """Return the same run for one of its requests only, with a new closing word."""
         return _Batch([request], self.user, self.command, self.seconds, self.reads, self.rewritten)
 
     @property
     def limited(self) -> bool:
-        """Whether timeout(1) ends it on the cell."""
+        """Return whether timeout(1) ends it on the cell."""
         return self.reads and self.command.startswith("cellcli ")
 
 
@@ -72,11 +72,11 @@ class DcliTransport(RackTransport):
     """Reaches cells through a dcli program; see :class:`exacell.transport.base.Transport`.
 
     Attributes:
-        capabilities: with or without leading blanks, as the program's own help says.
-        settings: timeouts and fan-out where the rack sets none.
+        capabilities: with or without leading blanks, depending on the program's own help.
+        settings: timeouts and fan-out, unless the rack sets them.
 
     Raises:
-        ConfigError: there is no such program, or it is none that works as dcli from 1.4 on does.
+        ConfigError: there is no such program, or it does not work like dcli 1.4 or later.
     """
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
@@ -122,7 +122,7 @@ class DcliTransport(RackTransport):
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
-        """Break off what runs; there are no connections to end."""
+        """Stop running programs; there are no connections to close."""
         self.forget_fallback()
         with self._lock:
             children = list(self._children)
@@ -130,7 +130,7 @@ class DcliTransport(RackTransport):
             child.kill()
 
     def _batches(self, requests: Sequence[Request]) -> list[_Batch]:
-        """Return the runs of dcli: reads that are the same together, everything else alone."""
+        """Return the runs of dcli: equal reads together, everything else alone."""
         batches: list[_Batch] = []
         together: dict[tuple[str, str, float, bool, bool], _Batch] = {}
         fallback = self.read_fallback
@@ -152,7 +152,7 @@ class DcliTransport(RackTransport):
         return batches
 
     def _work(self, batch: _Batch, cancel: threading.Event | None) -> Sequence[Reply | _Batch]:
-        """Return what :meth:`_perform` does, and the replies of a run that is not to begin or can't."""
+        """Return the result of :meth:`_perform`; or the replies of a run that must not start, or can't."""
         if cancel is not None and cancel.is_set():
             return _all(batch.requests, State.NOT_ATTEMPTED, "not started: interrupted before its turn")
         try:
@@ -161,8 +161,8 @@ class DcliTransport(RackTransport):
             return _all(batch.requests, State.UNREACHABLE, error.message)
 
     def _perform(self, batch: _Batch) -> list[Reply] | list[_Batch]:
-        """Run dcli once and return the replies; or, broken off, a run for each cell."""
-        why = "" if batch.reads else wait_until_ours(batch.requests[0])  # A change has a run of its own.
+        """Run dcli once and return the replies; if it timed out with several reads, return a run for each cell."""
+        why = "" if batch.reads else wait_until_ours(batch.requests[0])  # A change is always alone in its run.
         if why:
             return _all(batch.requests, State.NOT_ATTEMPTED, why)
         started = time.monotonic()
@@ -237,7 +237,7 @@ class DcliTransport(RackTransport):
     def _judge(
         self, request: Request, answer: Answer, done: Ended, batch: _Batch, seconds: float, *, late: bool
     ) -> Reply:
-        """Return what became of one target."""
+        """Return the reply of one target."""
         text = answer.text
         if answer.broken_off is not None:
             problem = problem_of_ending(Ending(end=answer.broken_off), self.settings.max_answer)
@@ -257,7 +257,7 @@ class DcliTransport(RackTransport):
             first = next((line for line in done.stderr.splitlines() if line.strip()), "usage error")
             return _reply(request, seconds, State.UNREACHABLE, f"dcli did not start: {first.strip()}")
         if _STRANGER in answer.said:
-            # Some of ssh's lines about it begin with a blank, as a command's do; no command has run.
+            # Some of ssh's lines about it begin with a blank, as a command's output does; no command has run.
             problem = f"dcli: ssh does not accept the host key of {request.target} ({_STRANGER})"
             return _reply(request, seconds, State.UNREACHABLE, problem)
         before = batch.reads or answer.unreachable or not_logged_in(answer.said.split("; "))
@@ -268,11 +268,12 @@ class DcliTransport(RackTransport):
 
 
 def _refuse_shell_words(*words: str) -> None:
-    """Return when hosts and logins are safe: dcli pastes them unquoted into a line for the local shell; empty ones are not
-    given to it.
+    """Raise RefusedError if a host or login is unsafe: dcli pastes them unquoted into a local shell command.
+
+    Empty words are not passed to dcli, so they are safe.
 
     Raises:
-        RefusedError: one holds what a shell would take for something else; nothing was sent.
+        RefusedError: one has a character that a shell would interpret; nothing was sent.
     """
     for word in filter(None, words):
         if not _PLAIN.fullmatch(word):
@@ -297,10 +298,10 @@ def _reply(
 
 @lru_cache(maxsize=8)
 def _help(program: str, changed: int) -> str:
-    """Return the program's help, asked for once as long as the file stays the same.
+    """Return the program's help; it is run once as long as the file does not change.
 
     Args:
-        changed: when the file was changed last.
+        changed: when the file was last changed.
     """
     try:
         done = subprocess.run(

@@ -1,8 +1,8 @@
-"""Reads what a dcli program prints back into one answer a target, while it prints.
+"""Split the output of a dcli program into one answer per target, while it prints.
 
-dcli merges everything into one stream of ``target: line``, strips blanks, and folds all statuses into 0 or 1. So each
-remote command ends with a line of its own that holds a word nobody else knows and the status; a target without that
-line has not answered to its end.
+dcli merges everything into one stream of ``target: line``, strips blanks, and reduces all statuses to 0 or 1. So each
+remote command ends with an extra line that holds a random word and the status; a target without that
+line has not answered completely.
 
 Source: reference dcli.md 4 to 6.
 """
@@ -24,15 +24,15 @@ _CUT = "cut"
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One target's part of what dcli printed.
+    """One target's part of dcli's output.
 
     Attributes:
         text: the command's output (both of its streams), without the closing line.
-        large: the same, on disk; ``text`` is empty then.
-        broken_off: why nothing of it was kept; None when all was.
-        status: the command's exit status; None when its closing line did not come.
-        said: what ssh said about the target, which dcli puts on standard output, too.
-        unreachable: dcli lists it among those that it could not connect to.
+        large: the same, on disk; ``text`` is then empty.
+        broken_off: why nothing of it was kept; None if all was.
+        status: the command's exit status; None if its closing line did not come.
+        said: ssh's messages about the target, which dcli prints on standard output too.
+        unreachable: whether dcli lists it among the targets it could not connect to.
     """
 
     text: str = ""
@@ -44,38 +44,38 @@ class Answer:
 
     @property
     def refused(self) -> bool:
-        """Whether its login was refused."""
+        """Return whether its login was refused."""
         return self.status is None and REFUSED in self.said
 
 
 def closing(command: str, word: str) -> str:
-    """Return ``command`` with a closing line that tells ``word`` and its exit status.
+    """Return ``command`` with a closing line that prints ``word`` and its exit status.
 
     >>> closing("cellcli -e list cell", "w1")
     '( cellcli -e list cell\\n)\\necho w1 $?'
     """
-    # Lines of their own: behind a comment or a here-document the rest of a line would not be a command. The parentheses
-    # keep an exit in the command from ending what stands behind it.
+    # On separate lines: after a comment or a here-document the rest of a line would not be a command. The parentheses
+    # keep an exit in the command from skipping the closing line.
     return f"( {command}\n)\necho {word} $?"
 
 
 def ascii_only(command: str) -> str:
-    """Return ``command`` with everything that it prints made ASCII.
+    """Return ``command`` with all its output made ASCII.
 
-    dcli 3.5 runs a command a second time when its output is no UTF-8: a change must never be sent twice.
+    dcli 3.5 runs a command a second time if its output is not UTF-8, but a change must never be sent twice.
     """
     return f"( {command}\n) 2>&1 | LC_ALL=C tr -c '\\11\\12\\15\\40-\\176' '?'"
 
 
 def limited(command: str, seconds: float) -> str:
-    """Return ``command``, a single program, ended by the host itself after ``seconds`` where it has timeout(1)."""
+    """Return ``command``, a single program, so that a host with timeout(1) ends it after ``seconds``."""
     return f"limit=$(command -v timeout >/dev/null 2>&1 && echo timeout {seconds:g})\n$limit {command}"
 
 
 def at_most(command: str, word: str, size: int) -> str:
-    """Return ``command`` with no more than ``size`` bytes of what it prints, where the host has head(1).
+    """Return ``command`` with its output limited to ``size`` bytes, on hosts that have head(1).
 
-    Where there would be more, a line with ``word`` says so: dcli holds all answers in memory until the last is there.
+    If there is more, a line with ``word`` reports it. dcli holds all answers in memory until the last one is complete.
     """
     return (
         f"cut=$(command -v head >/dev/null 2>&1 && echo head -c {size} || echo cat)\n( {command}\n) 2>&1 | ( $cut\n"
@@ -84,14 +84,14 @@ def at_most(command: str, word: str, size: int) -> str:
 
 
 class Answers:
-    """Takes what dcli prints apart as it comes, each target's lines by themselves: large ones wait on disk.
+    """Splits dcli's output as it comes, by target; large answers go to disk.
 
     Args:
-        word: what :func:`closing` put behind the commands.
+        word: the word that :func:`closing` has put after the commands.
         limit: bytes that one target's answer may have; of a larger one nothing is kept.
 
     Attributes:
-        broken_off: the targets whose answers were larger.
+        broken_off: the targets with larger answers.
     """
 
     def __init__(self, targets: Sequence[str], word: str, limit: int | None = None) -> None:
@@ -104,7 +104,7 @@ class Answers:
         self._rest = bytearray()
 
     def take(self, piece: bytes) -> None:
-        """Take a piece of dcli's standard output, cut anywhere."""
+        """Add a piece of dcli's standard output, which may end anywhere."""
         self._rest += piece
         if b"\n" in piece:
             *lines, rest = self._rest.split(b"\n")
@@ -122,14 +122,14 @@ class Answers:
         name, colon, rest = line.partition(b":")
         capture = self._kept.get(name) if colon else None
         if capture is None:
-            # More than one line of ssh's words: only the first has a name, and an empty one is the end.
+            # A further line of ssh's message: only its first line has a name, and an empty line ends it.
             self._speaker = self._speaker if line.strip() else None
             if self._speaker:
                 self._speaker.take_error(line + b"\n")
             return
         self._speaker = None
         if not rest.startswith(b" "):
-            # ssh's own words have no blank behind the colon.
+            # ssh's own messages have no blank after the colon.
             capture.take_error(rest + b"\n")
             self._speaker = capture
             return
@@ -145,15 +145,15 @@ class Answers:
         else:
             return
         if text:
-            capture.take(text)  # Before its status a line that had no end has none here either.
+            capture.take(text)  # A last line without a newline before the status gets no newline here either.
         if capture.broken_off is not None:
             self.broken_off.add(name.decode())
 
     def ended(self, stderr: str = "", *, in_pieces: Container[str] = ()) -> dict[str, Answer]:
-        """Return one answer for each target, now that dcli has ended; nothing is kept here.
+        """Return one answer for each target after dcli has ended, and keep nothing.
 
         Args:
-            stderr: what it said there.
+            stderr: dcli's standard error.
             in_pieces: the targets whose answers may be on disk.
         """
         self._last()

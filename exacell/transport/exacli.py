@@ -1,7 +1,7 @@
-"""The exacli program as transport: CellCLI statements to cells whose SSH is closed, over their Management Server.
+"""Use the exacli program as a transport: CellCLI statements over the Management Server, for cells whose SSH is closed.
 
-Only what is one run of ``cellcli -e`` can be sent. Nobody is asked for a password: the cookie in exacli's jar logs in, and
-where there is none the way to get one is said.
+Only single runs of ``cellcli -e`` can be sent. Nobody is asked for a password: the cookie in exacli's jar logs in, and
+without a cookie the error shows how to get one.
 
 Source: reference cellcli.md 1.6; Oracle DBMMN, exacli-command-reference.
 """
@@ -65,7 +65,7 @@ class ExacliTransport(RackTransport):
         return self._carried_out(run)
 
     def close(self) -> None:
-        """There are no connections to end: each statement is a run of exacli."""
+        """Do nothing, because each statement is a run of exacli and no connection stays open."""
 
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
@@ -107,9 +107,9 @@ class ExacliTransport(RackTransport):
 
 
 def without_services(statement: str) -> str:
-    """Return a LIST CELL statement with the attributes that ExaCLI does not list taken out of its list.
+    """Return a LIST CELL statement without the attributes that ExaCLI can't list.
 
-    Plans ask for them among others; their value is then unknown. A LIST of nothing else is left as it is.
+    Plans ask for these together with others; their values are then unknown. A LIST with only such attributes stays unchanged.
 
     >>> without_services("list cell attributes name, cellsrvStatus, makeModel")
     'list cell attributes name, makeModel'
@@ -123,7 +123,7 @@ def without_services(statement: str) -> str:
 
 
 def _bare(command: str) -> str:
-    """Return a command as it is judged: without what :func:`without_services` takes out."""
+    """Return a command without the attributes that :func:`without_services` removes, for the check."""
     statements = statements_in(command)
     if statements is None:
         return command

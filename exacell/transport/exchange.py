@@ -1,13 +1,13 @@
-"""A look and the statement that goes upon it, on one open program: nothing but a judgement lies between the two; and who
-drives such pairs over a program of this host.
+"""Send a read and the statement that depends on it to one open program, with only a judgement between them; and drive such
+pairs over a program of this host.
 
-A program (CellCLI, SQL*Plus) is started for the pair. The look is fed to it, its answer is judged, and the statement is fed
-to the same program. :class:`Exchange` says at each moment what comes next; it opens nothing, and what it is asked with is
-time and what has arrived. Who drives it wakes every ``TICK`` seconds while nothing comes, so that the look's age is known
-from above: an answer was not there yet when its driver was last awake. Where the process was stopped, the host slept, or
-somebody else kept the driver busy, that moment lies far back, and the look is repeated on the same program.
+A program (CellCLI, SQL*Plus) is started for the pair. It gets the read, the answer is judged, and the same program gets the
+statement. :class:`Exchange` decides at each moment what comes next; it opens nothing and knows only the time and the output so
+far. Its driver wakes every ``TICK`` seconds while no output comes, which limits the age of the read's answer: it can't have
+come before the driver was last awake. If the process was stopped, the host slept, or the driver was busy, that moment is
+long ago, and the read is repeated in the same program.
 
-The clock counts stops and sleep. Source: clock_gettime(2), CLOCK_BOOTTIME.
+The clock includes stops and sleep. Source: clock_gettime(2), CLOCK_BOOTTIME.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.replies import no_end
 
 AGE = 0.1
-"""Seconds that may lie between a look's answer and its statement when it is about to be written."""
+"""The greatest age, in seconds, of a read's answer when its statement is about to be written."""
 
 LATE = 0.2
-"""Seconds that may lie between the two when it has been written."""
+"""The greatest age, in seconds, of a read's answer when its statement has been written."""
 
 TICK = 0.02
-"""Seconds after which a driver that hears nothing wakes."""
+"""Seconds after which a driver wakes if no output comes."""
 
 QUICK = 0.25
-"""Seconds that a look may take from its asking to its answer: what came later may have been held up on its way."""
+"""If a read takes longer than so many seconds, its answer may have been delayed on its way."""
 
 PATIENT_LOOKS = 3
-"""So many looks are taken where they are not that quick; a cell that is always slow is believed then."""
+"""After so many slow reads the last one is accepted, because the cell is always slow."""
 
 LOOKS = 8
-"""So often one program is asked until the statement is given up."""
+"""After so many reads in one program the statement is given up."""
 
 
 class Act(StrEnum):
-    """What comes next."""
+    """The next step of an exchange."""
 
     WAIT = "wait"
     LOOK = "look"
-    """The look is to be fed."""
+    """Send the read."""
     SEND = "send"
-    """The statement is to be fed at once, if :meth:`Exchange.may`."""
+    """Send the statement at once, if :meth:`Exchange.may` allows it."""
     END = "end"
-    """Nothing is fed any more: the statement left, or never will."""
+    """Send nothing more: the statement was sent, or never will be."""
 
 
 def _now() -> str:
@@ -65,16 +65,16 @@ def _now() -> str:
 
 
 class Exchange:
-    """One pair under way. Used by one thread.
+    """One pair in progress. Used by one thread.
 
     Args:
-        clock: seconds that pass also while this process is stopped or the host sleeps.
-        now: the time of day as text.
+        clock: returns seconds, including time while this process is stopped or the host sleeps.
+        now: returns the time of day as text.
 
     Attributes:
-        sent: whether the statement left, or may have left.
-        refusal: why it never will; empty as long as it may.
-        looked: the last look whose answer came, and how old it was when the statement left.
+        sent: whether the statement was sent, or may have been.
+        refusal: why it never will be; empty as long as it may.
+        looked: the last read whose answer came, and its age when the statement was sent.
     """
 
     def __init__(self, pair: Pair, *, clock: Callable[[], float] = uptime, now: Callable[[], str] = _now) -> None:
@@ -93,16 +93,16 @@ class Exchange:
 
     @property
     def judged(self) -> bool:
-        """Whether a look's answer is there upon which the statement may leave."""
+        """Return whether a read's answer is there after which the statement may be sent."""
         return self._arrived is not None and not self._due
 
     @property
     def answer(self) -> str:
-        """What came behind the statement; before it left, what came of the look."""
+        """Return the output after the statement; before it is sent, the output of the read so far."""
         return bytes(self._output[self._begin :]).decode("utf-8", "backslashreplace")
 
     def take(self, piece: bytes) -> None:
-        """Take output."""
+        """Add a piece of output."""
         before = self._seen
         self.tick()
         self._output += piece
@@ -113,13 +113,13 @@ class Exchange:
             self.looked = replace(self.looked, at=self._now(), text=self.answer, seconds=took)
 
     def tick(self) -> None:
-        """Take note of being awake."""
+        """Note that the driver is awake."""
         now = self._clock()
         self._stood = self._stood or (not self._due and now - self._seen > AGE)
         self._seen = now
 
     def next(self) -> Act:
-        """Return what comes next; what is due to be fed is told as often as it is asked."""
+        """Return the next step; a read that is due is returned at each call until it is sent."""
         if self.sent or self.refusal:
             return Act.END
         if self._due:
@@ -137,16 +137,16 @@ class Exchange:
         return Act.WAIT if ours is None else Act.SEND
 
     def fed(self) -> None:
-        """Take note that the look is being fed."""
+        """Note that the read is being sent."""
         self._due, self._arrived, self._stood = False, None, False
         self._begin = len(self._output)
         self._seen = self._asked = self._clock()
         self.looked = replace(self.looked, looks=self.looked.looks + 1)
 
     def may(self) -> bool:
-        """Return whether the statement may leave now; asked right before it is written.
+        """Return whether the statement may be sent now; called right before it is written.
 
-        Whose the rack is is read from a file, which may take a while: the look's age comes last.
+        ``ours`` reads a file, which may take a while, so the age of the answer is checked last.
         """
         arrived = self._arrived
         if self.refusal or arrived is None or self._pair.ours() != "":
@@ -154,18 +154,18 @@ class Exchange:
         return self._clock() - arrived <= AGE
 
     def left(self) -> None:
-        """Take note that the statement has been written."""
+        """Note that the statement has been written."""
         assert self._arrived is not None
         self.sent = True
         self._begin = len(self._output)
         self.looked = replace(self.looked, age=self._clock() - self._arrived, sent=True)
 
     def barred(self) -> None:
-        """Take note that the statement could not be written at once: its look is too old then."""
+        """Note that the statement could not be written at once, so that the read is too old and must be repeated."""
         self._again()
 
     def end(self, why: str) -> None:
-        """Give the statement up unless it has left."""
+        """Give the statement up unless it has been sent."""
         if not self.sent and not self.refusal:
             self._refuse(why)
 
@@ -188,28 +188,28 @@ ENDED = "the program ended before it answered the check"
 NOTHING = "; nothing was sent"
 
 VIGIL_S = 0.004
-"""Seconds after which it is asked again whether the rack is ours still, where that was not known."""
+"""Seconds between two checks of whether this session may still change the rack, if that was not known."""
 
 
 def data_of(text: str) -> bytes:
-    """Return what is fed of a text."""
+    """Return the bytes to send for a text."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def late_look(flight: Flight, pair: Pair) -> Reply:
-    """Return the reply of a target that did not answer the look in time."""
+    """Return the reply of a target that did not answer the read in time."""
     problem = f"no answer within {pair.within:g}s to the check right before the statement{NOTHING}"
     return flight.reply(State.UNREACHABLE, problem)
 
 
 def unsent(flight: Flight, exchange: Exchange) -> Reply:
-    """Return the reply of a statement that was not sent, and why."""
+    """Return the reply for a statement that was not sent, with the reason."""
     reply = flight.reply(State.NOT_ATTEMPTED, exchange.refusal)
     return replace(reply, looked=exchange.looked)
 
 
 def wait_until_ours(request: Request) -> str:
-    """Return why a command must not leave, empty when it may; waits where that is not known at the moment."""
+    """Return why a command must not be sent, empty if it may; waits if that is not known at the moment."""
     while request.ours is not None:
         why = request.ours()
         if why is not None:
@@ -219,23 +219,23 @@ def wait_until_ours(request: Request) -> str:
 
 
 class Pipe(Protocol):
-    """A program's input and output, driven by one thread."""
+    """A program's input and output, used by one thread."""
 
     def hear(self, seconds: float | None) -> bytes | None:
-        """Return output; empty when it has ended, None when nothing came within ``seconds``."""
+        """Return output; empty at its end, None if nothing came within ``seconds``."""
 
     def say(self, data: bytes, *, last: bool) -> None:
-        """Feed ``data``; ``last`` ends the input. A program that takes nothing any more is heard of by its end."""
+        """Send ``data``; ``last`` ends the input. If the program reads no more, :meth:`hear` reports its end."""
 
 
 def converse(
     pair: Pair, exchange: Exchange, pipe: Pipe, *, sending: Callable[[], bool], take: Callable[[bytes], None]
 ) -> None:
-    """Carry a pair out over ``pipe``; :attr:`Exchange.sent` tells whether the statement left.
+    """Carry out a pair over ``pipe``; :attr:`Exchange.sent` is then True if the statement was sent.
 
     Args:
-        sending: called before the statement leaves; False when nobody waits for it any more.
-        take: gets what comes behind the statement.
+        sending: called before the statement is sent; returns False if nobody waits for it any more.
+        take: gets the output after the statement.
     """
     while True:
         match exchange.next():
@@ -276,7 +276,7 @@ class ProcessPipe:
         self._selector.register(process.stderr, selectors.EVENT_READ, 2)
 
     def hear(self, seconds: float | None) -> bytes | None:
-        """Return standard output; standard error goes to whoever takes it."""
+        """Return standard output; standard error goes to ``take_error``."""
         while True:
             ready = self._selector.select(seconds)
             if not ready:
@@ -291,17 +291,17 @@ class ProcessPipe:
                     self._selector.unregister(key.fileobj)
 
     def say(self, data: bytes, *, last: bool) -> None:
-        """Feed ``data``."""
+        """Send ``data``."""
         try:
             self._input.write(data)
             self._input.flush()
             if last:
                 self._input.close()
         except (BrokenPipeError, ValueError):
-            return  # Its end is heard of.
+            return  # hear() reports the program's end.
 
     def close(self) -> None:
-        """Close our ends; what the program has not taken is lost."""
+        """Close this side of the pipes; input that the program has not read is lost."""
         self._selector.close()
         with suppress(BrokenPipeError):
             self._input.close()
@@ -310,10 +310,10 @@ class ProcessPipe:
 def over_process(
     flight: Flight, child: LocalProcess, pair: Pair, seconds: float, reply: Callable[[Ended], Reply]
 ) -> Reply:
-    """Carry a pair out with a program of this host, by the calling thread, and return the reply.
+    """Carry out a pair with a program of this host, in the calling thread, and return the reply.
 
     Args:
-        reply: makes it of how the program ended, where the statement left.
+        reply: makes the reply from the program's end, if the statement was sent.
 
     Raises:
         TransportError: the program can't be started.

@@ -1,4 +1,4 @@
-"""Makes the transport that a rack is reached by; of those that run another program, only the one that is wanted is imported."""
+"""Create the transport of a rack; the module of a transport is imported only if it is wanted."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def make_transport(rack: RackConfig, settings: Settings, hold: Hold | None = None) -> Transport:
-    """Return a new transport for a rack: what the session's settings say, else the rack's own choice, else ssh.
+    """Return a new transport for a rack: the one of the session's settings, else the rack's own choice, else ssh.
 
     Args:
-        hold: the rack's holder of connections, where reads over ssh are to ask one.
+        hold: the rack's holder of connections, if reads over ssh are to ask it.
 
     Raises:
-        ConfigError: the program behind it is not there, or what it needs to know is missing or wrong.
+        ConfigError: the program it needs is missing, or its configuration is missing or wrong.
     """
     name = transport_name(rack.reach, settings.transport)
     if name == "ssh" and hold is not None:
@@ -43,16 +43,16 @@ def make_transport(rack: RackConfig, settings: Settings, hold: Hold | None = Non
 
 
 def _ssh(rack: RackConfig, settings: Settings) -> SshTransport:
-    from exacell.transport.ssh import SshTransport  # What a holder answers needs none of it.
+    from exacell.transport.ssh import SshTransport  # Not needed for answers from a holder.
 
     return SshTransport(rack, settings)
 
 
 def _refuse_programs(config: Path, why: str) -> None:
-    """Return when an ssh_config names no program that another program than exacell would start.
+    """Raise RefusedError if an ssh_config names a program that a program other than exacell would start.
 
     Raises:
-        RefusedError: it does.
+        RefusedError: the message names the line.
     """
     from exacell.transport.ssh.programs import OWN_FILES
     from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
@@ -65,7 +65,7 @@ def _refuse_programs(config: Path, why: str) -> None:
 
 
 def _cells_only(name: str, rack: RackConfig, settings: Settings) -> Transport:
-    """Return a transport that reaches cells alone."""
+    """Return a transport that reaches only cells."""
     if name == "dcli":
         from exacell.transport.dcli import DcliTransport
 
@@ -80,9 +80,9 @@ def _cells_only(name: str, rack: RackConfig, settings: Settings) -> Transport:
 
 
 def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshTransport:
-    """Return what asks for host keys and trusts them: ``transport`` itself where it is ours over SSH, else a new one.
+    """Return the transport that asks for host keys and trusts them: ``transport`` itself if it is exacell's SSH, else a new one.
 
-    The other transports' programs read the same known_hosts.
+    The programs of the other transports read the same known_hosts.
     """
     from exacell.transport.ssh import SshTransport
 
@@ -93,7 +93,7 @@ _NODES = (Role.ASM_READ, Role.ASM_WRITE, Role.HOST_READ, Role.HOST_WRITE)
 
 
 class CompositeTransport(Transport):
-    """See :class:`exacell.transport.base.Transport`; ``capabilities`` are those of what reaches the cells."""
+    """Two transports, for cells and for other hosts; ``capabilities`` are those of the cells' transport."""
 
     def __init__(self, cells: Transport, nodes: Transport) -> None:
         self._cells = cells
@@ -102,7 +102,7 @@ class CompositeTransport(Transport):
 
     @property
     def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused; see the transports."""
+        """Return the cells whose read login was refused; see Transport."""
         return self._cells.read_fallback
 
     @property
@@ -125,12 +125,12 @@ class CompositeTransport(Transport):
         self._cells.gate = self._nodes.gate = value
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return what our own SSH knows of ``target``; see Transport."""
+        """Return what exacell's SSH knows of ``target``; see Transport."""
         return self._nodes.shows(target, addresses=addresses)
 
     @property
     def host_keys(self) -> Mapping[str, str]:
-        """The host keys of the targets that our own SSH has connected to."""
+        """Return the host keys of the targets that exacell's SSH has connected to."""
         return self._nodes.host_keys
 
     def run(
@@ -140,7 +140,7 @@ class CompositeTransport(Transport):
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Send each request over its own way, the nodes' first, and return the replies in the order of the requests."""
+        """Send the requests to nodes and hosts first, then those to cells, and return the replies in the requests' order."""
         nodes = [request for request in requests if request.role in _NODES]
         cells = [request for request in requests if request.role not in _NODES]
         replies: dict[str, Reply] = {}
@@ -152,10 +152,10 @@ class CompositeTransport(Transport):
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The targets that have not ended, over both."""
+        """Return the targets that have not ended, of both transports."""
         return (*self._nodes.awaited, *self._cells.awaited)
 
     def close(self) -> None:
-        """End the connections of both."""
+        """Close the connections of both transports."""
         self._cells.close()
         self._nodes.close()

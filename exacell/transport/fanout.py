@@ -1,11 +1,11 @@
-"""Bounded fan-out: at most so many targets under way, one coordinator that owns time and gives each target one reply.
+"""Run many requests at a time, but not more than a limit; one coordinator keeps the time and gives each target one reply.
 
-Work that has to wait (a name, a connection, a login) is done by workers; what others carry on, such as a command whose
-answer the reader's thread collects, needs none. Either way it is told, stage by stage, until when it may take, how to
-break it off, and what the reply is if it does not end in time. The coordinator (the thread that called
-:meth:`FanOut.run`) waits for replies and deadlines; an overdue stage is answered at once, broken off in the background
-and its worker replaced, so that not even a name lookup that cannot be interrupted delays anybody else's answer. Only where
-the process itself was held past a deadline, what has arrived meanwhile is read before anybody is called late.
+Work that waits (name lookup, connection, login) is done by workers; work that others continue, such as a command whose
+answer the reader's thread collects, needs none. In both cases each stage declares how long it may take, how to
+abort it, and its reply if it takes longer. The coordinator (the thread that called
+:meth:`FanOut.run`) waits for replies and deadlines; an overdue stage gets its reply at once, is aborted in the background,
+and its worker is replaced, so that even a name lookup that can't be interrupted delays no other answer. Only if
+the process itself was stopped past a deadline, output that has arrived meanwhile is read before a stage counts as late.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ Late = Callable[[], Reply]
 MakeReply = Callable[[], Reply]
 
 HELD_S = 1.0
-"""Who wakes so many seconds too late was held: the process was stopped, or its host paused. What came meanwhile is unread."""
+"""A coordinator that wakes so many seconds late was stopped, or its host paused; output that came meanwhile is unread."""
 AGAIN_S = 2.0
-"""So long, or as long as it may take at all, a stage goes on after that."""
+"""A stage then gets so many more seconds, or its own time if that is shorter."""
 
 
 class Flight:
-    """One request under way, as those who work on it see it."""
+    """One request in progress, for those who work on it."""
 
     def __init__(self, request: Request, fan_out: FanOut) -> None:
         self.request = request
         self.started = time.monotonic()
         self.abandoned = False
-        """True once the coordinator has answered: whatever is still done for it is for nobody."""
+        """Whether the coordinator has already answered: the result of further work is dropped."""
         self.ended: float | None = None
-        """When its answer was there, which may be before the reply is made; None before."""
+        """When its answer was complete, which may be before the reply is made; None before."""
         self._fan_out = fan_out
         self.deadline: float | None = None
-        """When the present stage is overdue, None before the first stage."""
+        """When the present stage is overdue; None before the first stage."""
         self._seconds = 0.0
         self._abort: Abort | None = None
         self._late: Late | None = None
@@ -48,9 +48,9 @@ class Flight:
         """Declare the next stage of the work.
 
         Args:
-            seconds: from now, until when it must be over.
-            abort: breaks it off, so that the worker's blocking call ends; called from any thread, may itself block.
-            late: makes the reply when the stage takes longer.
+            seconds: how long it may take from now.
+            abort: ends the stage, and the worker's blocking call with it; called from any thread, may itself block.
+            late: makes the reply if the stage takes longer.
         """
         deadline = time.monotonic() + seconds
         with self._fan_out.changed:
@@ -67,43 +67,43 @@ class Flight:
         return Reply(target=self.request.target, state=state, problem=problem, seconds=seconds, **details)  # type: ignore[arg-type]  # by name, each of its own type
 
     def finish(self, reply: Reply | MakeReply | BaseException) -> None:
-        """End a flight that no worker is on any more; ``reply`` may be made later, by the coordinator, which raises an
+        """End a flight without a worker; the coordinator calls ``reply`` if it is a function, and raises it if it is an
         exception."""
         self._fan_out.settle(self, reply)
 
     def go_on(self, work: Work) -> None:
-        """Have a worker go on with ``work``: for a flight that no worker is on, when waiting is needed after all."""
+        """Let a worker continue with ``work``: for a flight without a worker that has to wait after all."""
         self._fan_out.engage(self, work)
 
     def go_on_after(self, moment: float) -> None:
-        """Let the present stage go on for a while after ``moment``, until which the process was held."""
+        """Extend the present stage for a while after ``moment``, up to which the process was stopped."""
         if self.deadline is not None:
             self.deadline = max(self.deadline, moment + min(self._seconds, AGAIN_S))
 
     def give_up(self) -> Reply:
-        """Return the late reply and break the stage off in the background."""
+        """Return the late reply, and abort the stage in the background."""
         self.abandon()
         return self._late() if self._late is not None else self.reply(State.UNREACHABLE, "not started in time")
 
     def abandon(self) -> None:
-        """Break the present stage off in the background; the worker's result is dropped."""
+        """Abort the present stage in the background; the worker's result is dropped."""
         self.abandoned = True
         if self._abort is not None:
-            # In a thread of its own: closing a channel writes to a connection that may be stuck.
+            # In its own thread: closing a channel writes to a connection that may block.
             threading.Thread(target=self._abort, name=f"abort {self.request.target}", daemon=True).start()
 
 
 Work = Callable[[Flight], Reply | None]
-"""Blocking work: returns the reply, or None when the flight goes on without a worker, until :meth:`Flight.finish`."""
+"""Blocking work: returns the reply, or None if the flight continues without a worker, until :meth:`Flight.finish`."""
 
 
 class FanOut:
-    """One fan-out of requests, at most ``limit`` of them under way at a time. Use once.
+    """One fan-out of requests, at most ``limit`` of them in progress at a time. Use once.
 
     Args:
         work: what a worker does for a flight.
-        start: tries to get a flight going without any waiting and returns whether it did; called by the coordinator.
-            Flights that it leaves go to a worker.
+        start: tries to start a flight without any waiting and returns whether it did; called by the coordinator.
+            Other flights go to a worker.
     """
 
     def __init__(
@@ -136,13 +136,13 @@ class FanOut:
 
     @property
     def left(self) -> list[str]:
-        """The targets that have no reply yet; from any thread."""
+        """Return the targets without a reply yet; may be called from any thread."""
         return [target for target in self._targets if target not in self._replies]
 
     def run(self) -> FleetResult:
         """Work through all requests and return one reply for each; see :meth:`Transport.run`.
 
-        An exception in a worker (a bug), in ``on_reply``, or KeyboardInterrupt breaks everything off and is raised.
+        An exception in a worker (a bug), in ``on_reply``, or KeyboardInterrupt aborts everything and is raised.
         """
         try:
             while len(self._replies) < len(self._targets):
@@ -155,12 +155,12 @@ class FanOut:
         with self.changed:
             self._over = True
             self._more_work.notify_all()
-        # Flights, streams and this object know each other; the answers must not wait for the collector of such rings.
+        # Flights, streams and this object refer to each other; the answers must not wait for the garbage collector.
         replies, self._replies = self._replies, {}
         return FleetResult(targets=self._targets, replies=replies)
 
     def break_off(self, error: BaseException) -> None:
-        """Have the thread that waits in :meth:`run` break everything off and raise ``error``; from any thread."""
+        """Make the thread in :meth:`run` abort everything and raise ``error``; may be called from any thread."""
         with self.changed:
             self._finished.append(error)
             self.changed.notify_all()
@@ -170,25 +170,25 @@ class FanOut:
         return self._cancel is cancel
 
     def wake_before(self, deadline: float) -> None:
-        """Have the coordinator look at deadlines again by ``deadline``; the caller holds ``changed``."""
+        """Make the coordinator check deadlines again by ``deadline``; the caller holds ``changed``."""
         if self._wakes_at is None or deadline < self._wakes_at:
             self.changed.notify_all()
 
     def settle(self, flight: Flight, result: Reply | MakeReply | BaseException) -> None:
-        """Take what became of a flight, unless it was abandoned."""
+        """Store the result of a flight, unless it was abandoned."""
         with self.changed:
             if flight.abandoned:
                 return
             flight.ended = time.monotonic()
             self._flights.discard(flight)
             self._finished.append(result)
-            # Where nobody is told of it and no other target waits for its place, the coordinator sleeps on: each time it
+            # If there is no on_reply and no other target waits for a place, the coordinator is not woken: each time it
             # wakes, it takes the interpreter from the thread that reads.
             if self._queue or self._on_reply is not None or not self._flights or isinstance(result, BaseException):
                 self.changed.notify_all()
 
     def engage(self, flight: Flight, work: Work) -> None:
-        """Have an idle or a new worker do ``work`` for ``flight``."""
+        """Give ``work`` for ``flight`` to an idle worker, or start a new one."""
         with self.changed:
             if flight.abandoned:
                 return
@@ -221,7 +221,7 @@ class FanOut:
             self._on_reply(reply)
 
     def _next(self) -> list[Reply | MakeReply | BaseException]:
-        """Wait for replies or overdue flights and return what they came to; may be empty."""
+        """Wait for replies or overdue flights and return the results; may be empty."""
         with self.changed:
             if not self._finished:
                 deadlines = [flight.deadline for flight in self._flights if flight.deadline is not None]
@@ -265,7 +265,7 @@ class FanOut:
             result: Reply | BaseException | None
             try:
                 result = work(flight)
-            except BaseException as error:  # Handed to the caller of run(), who raises it.
+            except BaseException as error:  # Passed to the caller of run(), who raises it.
                 result = error
             if result is not None:
                 self.settle(flight, result)

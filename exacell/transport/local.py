@@ -1,4 +1,4 @@
-"""Commands on this very host without SSH: for a database node that is where exacell runs."""
+"""Run commands on this host without SSH, for a database node on which exacell runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from exacell.transport.replies import reply_of_program
 
 
 def own_names() -> frozenset[str]:
-    """Return the names of this host: as the kernel has it, and its first label."""
+    """Return the names of this host: the kernel's, and its first label."""
     name = socket.gethostname().lower()
     return frozenset({name, name.split(".")[0]})
 
@@ -26,7 +26,7 @@ class LocalRunner:
     """Runs ASM requests of one rack whose target is this host.
 
     Args:
-        names: what this host is called; none for an emulated rack, whose hosts never are this one.
+        names: this host's names; ignored for an emulated rack, whose hosts are never this one.
     """
 
     def __init__(self, rack: RackConfig, *, names: frozenset[str] | None = None) -> None:
@@ -38,7 +38,7 @@ class LocalRunner:
         return bool({target.lower(), target.lower().split(".")[0]} & self._names)
 
     def takes(self, request: Request) -> bool:
-        """Return whether this request needs no SSH: an ASM role, this host, and an account that can be reached."""
+        """Return whether this request needs no SSH: an ASM role, this host, and an account that exacell can use."""
         if request.role not in (Role.ASM_READ, Role.ASM_WRITE) or self._rack.asm_of(request.target) is None:
             return False
         if not self.is_here(request.target):

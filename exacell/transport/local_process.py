@@ -1,4 +1,4 @@
-"""A program of this host run to its end for one request: output read as it comes, broken off at any time."""
+"""Run a program of this host to its end for one request: output is read as it comes, and it can be killed at any time."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _PIECE = 65536
 
 
 def is_locale(name: str) -> bool:
-    """Return whether a variable of the environment chooses a language. Source: locale(7)."""
+    """Return whether an environment variable chooses a language. Source: locale(7)."""
     return name == "LANG" or name.startswith("LC_")
 
 
 def without_locale(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment without language, so that ssh sends none on; Python in it reads and writes UTF-8 all the same."""
+    """Return an environment without locale, so that ssh sends none; Python in it still reads and writes UTF-8."""
     kept = {name: value for name, value in variables.items() if not is_locale(name)}
-    # Without a language Python would choose one itself and set LC_CTYPE, which ssh would send. Source: PEP 538, PEP 540.
+    # Without a locale Python would choose one itself and set LC_CTYPE, which ssh would send. Source: PEP 538, PEP 540.
     return {**kept, "PYTHONUTF8": "1", "PYTHONCOERCECLOCALE": "0"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """How a program ended: ``status`` as waitpid has it, negative for a signal.
+    """The end of a program: ``status`` as waitpid returns it, negative for a signal.
 
     Attributes:
-        large: standard output, on disk; ``stdout`` is empty then.
-        broken_off: that it was, because its output was too large; nothing of that is kept.
+        large: standard output, on disk; ``stdout`` is then empty.
+        broken_off: why the program was killed because of its output, of which nothing is kept; else None.
     """
 
     status: int
@@ -48,18 +48,18 @@ class Ended:
 
 
 class LocalProcess:
-    """One program, in a session of its own so that it can't ask anything on our terminal. Use once.
+    """One program, in its own session so that it can't ask anything on the terminal. Use once.
 
     Args:
-        locale: whether it gets the operator's LANG and LC_*, which an ssh in it may send on (SendEnv).
-        account: whose it is; one's own when None.
-        on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
-        limit: bytes that it may print; one that prints more is ended.
-        in_pieces: what it prints may come as ``Ended.large``.
-        sink: given standard output instead of its being kept.
+        locale: whether it gets the operator's LANG and LC_*, which an ssh in it may send (SendEnv).
+        account: the account it runs as; None for the present one.
+        on_output: called with each piece of standard output as it arrives, from the thread in :meth:`run`.
+        limit: bytes that it may print; a program that prints more is killed.
+        in_pieces: whether its output may come as ``Ended.large``.
+        sink: gets standard output, which is then not kept.
 
     Attributes:
-        capture: what it has printed so far.
+        capture: its output so far.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class LocalProcess:
         self._sink = sink or self.capture.take
 
     def run(self, talk: Callable[[subprocess.Popen[bytes]], None] | None = None) -> Ended:
-        """Start the program, feed it, read it to its end and return how it ended.
+        """Start the program, send its input, read its output to the end and return how it ended.
 
         Args:
-            talk: feeds and reads it instead, putting what it prints into :attr:`capture`.
+            talk: sends and reads instead, and puts the output into :attr:`capture`.
 
         Raises:
             TransportError: it can't be started.
@@ -123,7 +123,7 @@ class LocalProcess:
                 self.kill()
                 raise
             finally:
-                # While nobody has waited for it, its number is nobody else's, and the lock keeps it so for who kills it.
+                # Until it is waited for, no other process gets its number; the lock keeps that true for a thread that kills it.
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
                 with self._lock:
                     status = process.wait()
@@ -166,6 +166,6 @@ class LocalProcess:
             self._killed = True
             process = self._process
             if process is not None and process.returncode is None:
-                # Not poll(), which would give the number back.
+                # Not poll(), which would free the number.
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)

@@ -1,8 +1,8 @@
-"""The system's ssh as transport: one kept connection a host and login (ControlMaster), one ssh process a command.
+"""Use the system's ssh as a transport: one kept connection per host and login (ControlMaster), one ssh process per command.
 
-For what paramiko can't do: host keys signed by an authority, cells that know SHA-1 only, smart cards, a site's own ssh.
-Files go over SFTP, its packets through ``ssh -s``; by scp in its old manner where a host has no SFTP.
-The user's ssh_config holds; BatchMode and strict host keys are always on. A command is sent at most once, except that a
+For what paramiko can't do: host keys signed by an authority, cells that know only SHA-1, smart cards, a site's own ssh.
+Files go over SFTP, its packets through ``ssh -s``; by scp's old protocol if a host has no SFTP.
+The user's ssh_config applies; BatchMode and strict host keys are always on. A command is sent at most once, except that a
 read whose kept connection turns out to be dead before any byte came back is sent again on a new one.
 
 Source: OpenSSH ssh(1) -S, -O, -M, -f and ssh_config(5) ControlMaster, ControlPath, ControlPersist; exit status 255 is
@@ -36,20 +36,20 @@ from exacell.transport.rack_transport import Login, LoginRefusedError, RackTrans
 from exacell.transport.replies import OWN_STATUS, PROBLEMS, REFUSED, reply_of_program, watch
 
 _PERSIST_S = 600
-"""Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""
+"""Seconds for which an idle connection outlives exacell if nobody closes it, as after a crash."""
 _SOCKET_PATH = 107
-"""Bytes that a socket's path may have. Source: unix(7), sun_path."""
+"""The longest path of a socket, in bytes. Source: unix(7), sun_path."""
 _SOCKET_NAME = 24
-"""Bytes that a socket's own name may take: a slash, a number, and a dot with 16 letters while ssh makes it."""
+"""The longest name of a socket, in bytes: a slash, a number, and a dot with 16 letters while ssh creates it."""
 _PHASES = 3
-"""Connect timeouts that a login may take: connection, key exchange, authentication."""
+"""The time for a login in connect timeouts: connection, key exchange, authentication."""
 _LOST = PROBLEMS[End.LOST]
 _ALWAYS = ("BatchMode=yes", "StrictHostKeyChecking=yes", "ControlMaster=no", "EscapeChar=none", "LogLevel=ERROR")
 
 
 @dataclass
 class _Master:
-    """The place of one kept connection; its lock is held while one is being opened."""
+    """One kept connection; its lock is held while it is being opened."""
 
     path: str
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -60,10 +60,10 @@ class OpensshTransport(RackTransport):
     """Reaches one rack's cells and database nodes through the ssh program; see :class:`exacell.transport.base.Transport`.
 
     Args:
-        program: the ssh program; the PATH's when it is None.
+        program: the ssh program; None for the one in PATH.
 
     Attributes:
-        settings: timeouts and fan-out where the rack sets none.
+        settings: timeouts and fan-out, unless the rack sets them.
         read_only: see Transport.
 
     Raises:
@@ -106,12 +106,12 @@ class OpensshTransport(RackTransport):
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
         """Return the host keys that known_hosts has for ``target``: ssh accepts no other."""
-        from exacell.transport.ssh import SshTransport  # Which loads paramiko.
+        from exacell.transport.ssh import SshTransport  # Imported late, because it loads paramiko.
 
         return SshTransport(self.rack, self.settings).shows(target, addresses=addresses)
 
     def close(self) -> None:
-        """End all connections and remove their sockets; the next ``run`` connects anew."""
+        """Close all connections and remove their sockets; the next ``run`` opens new ones."""
         self.forget_fallback()
         with self._lock:
             masters, self._masters = self._masters, {}
@@ -152,7 +152,7 @@ class OpensshTransport(RackTransport):
         raise AssertionError("the second attempt always ends in a reply")
 
     def _send_paired(self, flight: Flight, master: _Master, user: str | None, login: Login) -> Reply:
-        """Have a program of its own take a look and the statement upon it."""
+        """Start a new program for a read and the statement after it, and return the reply."""
         request = flight.request
         pair = request.pair
         assert pair is not None
@@ -168,7 +168,7 @@ class OpensshTransport(RackTransport):
         return over_process(flight, LocalProcess(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
     def _over(self, master: _Master, user: str | None, target: str, command: str, *kind: str) -> list[str]:
-        """Return the command line that runs ``command`` there; ``kind`` ``-s``: the subsystem of that name."""
+        """Return the command line that runs ``command`` there; with ``kind`` ``-s``, the subsystem of that name."""
         return [self._program, "-S", master.path, *self._options(), *_user(user), *kind, "--", target, command]
 
     def _send(self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float) -> Ended:
@@ -181,7 +181,7 @@ class OpensshTransport(RackTransport):
         return child.run()
 
     def _copy(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
-        """Send files over SFTP, or by scp where the host has none."""
+        """Send files over SFTP, or by scp if the host has none."""
         from exacell.transport.ssh.sftp import write_through  # It loads paramiko, which nothing else here needs.
 
         target, written = flight.request.target, None
@@ -208,7 +208,7 @@ class OpensshTransport(RackTransport):
         return self._copy_by_scp(flight, master, user, upload, seconds)
 
     def _copy_by_scp(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
-        """Send files in scp's own way, in which a shell on the host reads the destination."""
+        """Send files by scp's old protocol, in which a shell on the host reads the destination."""
         options = [*self._in_old_manner, *(["-p"] if upload.keep else []), *(["-r"] if upload.recursive else [])]
         target = flight.request.target
         place = f"{user}@{target}" if user else target
@@ -220,7 +220,7 @@ class OpensshTransport(RackTransport):
 
     @functools.cached_property
     def _in_old_manner(self) -> list[str]:
-        """The option by which scp copies without SFTP; none where it always does. Source: scp(1) -O, from OpenSSH 8.7 on."""
+        """Return the option for scp's old protocol; empty if scp has no other. Source: scp(1) -O, from OpenSSH 8.7 on."""
         said = subprocess.run([self._scp, "-O"], capture_output=True, text=True, check=False).stderr
         return [] if "option -- O" in said else ["-O"]
 
@@ -228,7 +228,7 @@ class OpensshTransport(RackTransport):
         return reply_of_program(flight, ended, self.settings.max_answer, program="ssh was ")
 
     def _connected(self, flight: Flight, login: Login) -> tuple[tuple[_Master, bool, str | None], str]:
-        """Return an open connection, whether it was kept and who is logged in; and the command as it has to be sent."""
+        """Return an open connection, whether it was open already, and its user; and the command to send."""
         request = flight.request
 
         def log_in(user: str | None) -> tuple[_Master, bool, str | None]:
@@ -237,7 +237,7 @@ class OpensshTransport(RackTransport):
         return self.logged_in(request, login, log_in)
 
     def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:
-        """Return the kept connection of this login, opening it when there is none, and whether it was open already."""
+        """Return the kept connection of this login, which is opened if there is none, and whether it was open already."""
         with self._lock:
             if self._folder is None:
                 self._folder = _folder()
@@ -261,7 +261,7 @@ class OpensshTransport(RackTransport):
             *self._options(master=True), *_user(user), "--", target,
         ]  # fmt: skip
         Path(master.path).unlink(missing_ok=True)
-        # ssh goes into the background with its streams closed only from OpenSSH 8.5 on: a file never keeps us waiting.
+        # ssh closes its streams when it goes into the background only from OpenSSH 8.5 on: reading a file never blocks.
         with tempfile.TemporaryFile() as said:
             process = subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
@@ -300,7 +300,7 @@ class OpensshTransport(RackTransport):
 
 
 def _folder() -> Path:
-    """Return a new folder for sockets, which nobody else may enter, where TMPDIR says or in /tmp if that is too long."""
+    """Return a new folder for sockets that only this user may enter, in TMPDIR or in /tmp if that path is too long."""
     folder = Path(tempfile.mkdtemp(prefix="exacell-ssh-"))
     if len(os.fsencode(folder)) + _SOCKET_NAME <= _SOCKET_PATH:
         return folder
@@ -317,4 +317,4 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _nothing() -> None:
-    """Abort a stage that nothing can interrupt."""
+    """Do nothing: this stage can't be interrupted."""

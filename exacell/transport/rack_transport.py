@@ -1,5 +1,5 @@
-"""What all transports of a rack have in common: what is refused before anything is sent, who logs in
-where, and reads whose login is refused."""
+"""Share what all transports of a rack need: checks before anything is sent, the login for each request,
+and reads whose login is refused."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Opened = TypeVar("Opened")
 
 
 class LoginRefusedError(TransportError):
-    """The host was reached and takes none of the user's keys for this login."""
+    """The host was reached, but accepts none of the user's keys for this login."""
 
 
 def read_only_cellcli(command: str) -> str:
-    """Return ``command`` with ``cellcli`` told to change nothing (``-m``): for reads that run as the write login."""
+    """Return ``command`` with ``cellcli`` set to change nothing (``-m``), for reads that run as the write login."""
     return f"cellcli -m {command[8:]}" if command.startswith("cellcli ") else command
 
 
@@ -34,12 +34,12 @@ class RackTransport(Transport):
 
     Attributes:
         capabilities: what it can carry.
-        settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
-        long_lived: whether reads may go to a CellCLI that is kept open, where the transport can keep one.
-        connects: whether a request may wait until its host is connected to; False: it is UNREACHABLE where nothing is open.
-        idle_s: seconds after which a CellCLI that is kept open and that nobody asks is closed.
-        turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts one of its own instead.
-        acknowledged_ms: milliseconds in which a host has to acknowledge what is sent, else its connection is given up; 0: as
+        settings: timeouts and fan-out, unless the rack sets them; may be replaced at any time.
+        long_lived: whether reads may go to a CellCLI that is kept open, if the transport can keep one.
+        connects: whether a request may wait for a connection to its host; False: it is UNREACHABLE if none is open.
+        idle_s: seconds after which an unused CellCLI that was kept open is closed.
+        turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts a CellCLI for itself instead.
+        acknowledged_ms: milliseconds in which a host must acknowledge what is sent, or its connection is given up; 0: as
             long as usual.
         read_only: see Transport.
     """
@@ -60,18 +60,18 @@ class RackTransport(Transport):
 
     @property
     def read_fallback(self) -> frozenset[str]:
-        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        """Return the targets whose read login was refused, so that reads use the write login, rewritten to change nothing."""
         with self._lock:
             return frozenset(self._fallback)
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The targets that have not ended, of all runs of the moment."""
+        """Return the targets that have not ended, of all present runs."""
         with self._lock:
             return tuple(dict.fromkeys(target for run in self._runs for target in run.left))
 
     def _carried_out(self, run: FanOut) -> FleetResult:
-        """Carry a run out; meanwhile it is known whom it waits for."""
+        """Carry out a run; meanwhile :attr:`awaited` contains its targets."""
         with self._lock:
             self._runs.append(run)
         try:
@@ -81,7 +81,7 @@ class RackTransport(Transport):
                 self._runs.remove(run)
 
     def break_off(self, cancel: threading.Event, error: BaseException) -> None:
-        """Break off the runs that were given ``cancel``: nobody waits for them any more. They raise ``error``."""
+        """Abort the runs that were given ``cancel``, because nobody waits for them any more. They raise ``error``."""
         with self._lock:
             runs = [run for run in self._runs if run.waits_upon(cancel)]
         for run in runs:
@@ -89,20 +89,20 @@ class RackTransport(Transport):
 
     @property
     def limit(self) -> int:
-        """How many targets are worked on at a time."""
+        """Return how many targets are worked on at a time."""
         return self.rack.fanout or self.settings.fanout
 
     @property
     def connect_timeout(self) -> float:
-        """Seconds that connecting to a target may take."""
+        """Return how many seconds connecting to a target may take."""
         return self.rack.connect_timeout or self.settings.connect_timeout
 
     def _check(self, requests: Sequence[Request]) -> None:
-        """Return when all requests may be sent.
+        """Raise an error if one of the requests may not be sent.
 
         Raises:
-            RefusedError: a request changes something, and the transport is read-only or the target is a production rack's and
-                closed; or the transport can't carry one.
+            RefusedError: a request changes something, and the transport is read-only or the target belongs to a production rack
+                that is read-only here; or the transport can't carry a request.
             ValueError: two requests have the same target.
         """
         check_requests(requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities)
@@ -111,29 +111,29 @@ class RackTransport(Transport):
             self.gate.pass_all(changing)
 
     def _gated(self, requests: Sequence[Request]) -> list[Request]:
-        """Return the requests, of which each that changes something asks once more who its target is, right before it leaves."""
+        """Return the requests; each one that changes something also checks its target's identity right before it is sent."""
         gate = self.gate
         return [_asking(one, gate) if gate is not None and one.role.changes else one for one in requests]
 
     def seconds(self, request: Request) -> float:
-        """Return for how long a request may run."""
+        """Return how many seconds a request may run."""
         return request.timeout or self.rack.command_timeout or self.settings.timeout
 
     def falls_back(self, request: Request) -> bool:
-        """Return whether a read may run as the write login where its own is refused."""
+        """Return whether a read may run as the write login if its own is refused."""
         return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
 
     def logged_in(self, request: Request, login: Login, log_in: Callable[[str | None], Opened]) -> tuple[Opened, str]:
-        """Return what a request goes over, and its command as it has to be sent there.
+        """Return the connection for a request, and the command to send there.
 
-        A read whose own login is refused goes as the write login, rewritten to change nothing; so do all later reads there.
+        A read whose own login is refused uses the write login, rewritten to change nothing; so do all later reads there.
 
         Args:
             log_in: returns the connection of a user, or raises LoginRefusedError.
 
         Raises:
             LoginRefusedError: the login is refused, and the request has no other.
-            TransportError: the other is refused, too; and what ``log_in`` raises.
+            TransportError: the other login is refused too; also what ``log_in`` raises.
         """
         falls_back, write_user = self.falls_back(request), self.rack.write_user
         if falls_back and request.target in self.read_fallback:
@@ -155,18 +155,18 @@ class RackTransport(Transport):
         return opened, read_only_cellcli(request.command)
 
     def fell_back(self, targets: Iterable[str]) -> None:
-        """Take note that reads of these targets run as the write login from now on."""
+        """Note that reads of these targets use the write login from now on."""
         with self._lock:
             self._fallback.update(targets)
 
     def forget_fallback(self) -> None:
-        """Try the read login everywhere again."""
+        """Let reads try the read login again everywhere."""
         with self._lock:
             self._fallback.clear()
 
 
 def _asking(request: Request, gate: Gate) -> Request:
-    """Return a request that asks, beside what it asks anyhow, whether its target may be changed."""
+    """Return a request whose ``ours`` also checks whether its target may be changed."""
     why_not = partial(gate.why_not, request.target)
 
     def asked(ours: Ours | None) -> Ours:
@@ -178,11 +178,11 @@ def _asking(request: Request, gate: Gate) -> Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Login:
-    """How a request reaches its account.
+    """The login and account of a request.
 
     Attributes:
-        user: who logs in; None leaves that to ssh_config and the operator's own name.
-        become: whom the command runs as through sudo; empty when that is the login itself.
+        user: the user who logs in; None leaves that to ssh_config and the operator's own name.
+        become: the user as whom the command runs through sudo; empty for the login itself.
     """
 
     user: str | None
@@ -199,7 +199,7 @@ def login_for(rack: RackConfig, target: str, role: Role) -> Login:
     """Return the login for ``role`` on ``target``.
 
     Raises:
-        ConfigError: an ASM role on a node that no ASM cluster of the rack names, or a host's role on what is in no group.
+        ConfigError: an ASM role on a node that no ASM cluster of the rack names, or a host's role on a host in no group.
     """
     if role is Role.READ:
         return Login(user=rack.read_user)
@@ -220,7 +220,7 @@ def login_for(rack: RackConfig, target: str, role: Role) -> Login:
 
 
 def login_of(rack: RackConfig, request: Request) -> Login:
-    """Return the login for a request: its own, else that of its role.
+    """Return the login for a request: its own, or else that of its role.
 
     Raises:
         ConfigError: as for :func:`login_for`.
@@ -229,15 +229,15 @@ def login_of(rack: RackConfig, request: Request) -> Login:
 
 
 def required_program(setting: str, program: str, *, example: str) -> str:
-    """Return the path of the program without which a transport can't work.
+    """Return the path of a program that a transport needs.
 
     Args:
-        setting: of the rack's configuration that names it, which is the transport's name, too.
-        program: what the setting says: a name or a path.
-        example: a path as it often is.
+        setting: the rack's configuration setting that names it, and the transport's name.
+        program: the value of the setting: a name or a path.
+        example: a typical path.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: there is no such program.
     """
     found = shutil.which(program)
     if found is None:

@@ -1,4 +1,4 @@
-"""What replies say of commands that did not end well, the same over every transport."""
+"""Make the replies of commands that did not end well; they are the same over every transport."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exacell.transport.local_process import Ended, LocalProcess
 OWN_STATUS = 255
 """The ssh program's exit status for a failure of its own. Source: ssh(1)."""
 REFUSED = "Permission denied"
-"""What the ssh program says when no key logs in. Source: OpenSSH sshconnect2.c."""
+"""The ssh program's message when no key logs in. Source: OpenSSH sshconnect2.c."""
 ENDED_BY_SIGNAL = "the command ended without an exit status, as after a signal"
 PROBLEMS = {
     End.STATUS: "exit status {status}",
@@ -26,23 +26,23 @@ PROBLEMS = {
     "the limit)",
     End.NO_ROOM: "{folder} has no room for its answer: it was cut off and is not used (TMPDIR can name another folder)",
 }
-"""What a reply says of an ending that is not good."""
+"""The problem of a reply for each ending that is not good."""
 
 _NO_LOGIN = re.compile(
     r"ssh: (connect to host|Could not resolve hostname) |kex_exchange_identification: |Unable to negotiate with "
     r"|Host key verification failed|(\S+: )?Permission denied \([a-z0-9,-]+\)\.?$"
 )
-"""What the ssh program says before there is a login. Source: OpenSSH sshconnect.c, sshconnect2.c, kex.c; whatever else it
-says may come when the command has begun."""
+"""The ssh program's messages before there is a login. Source: OpenSSH sshconnect.c, sshconnect2.c, kex.c; any other message
+may come after the command has begun."""
 
 
 def not_logged_in(said: Iterable[str]) -> bool:
-    """Return whether the ssh program's words say that there was no login, so that its command did not begin."""
+    """Return whether the ssh program's messages show that there was no login, so that its command did not begin."""
     return any(_NO_LOGIN.match(line.strip()) for line in said)
 
 
 def problem_of_ending(ending: Ending, limit: int | None) -> str:
-    """Return what a reply says of an ending that is not good; ``limit`` is how many bytes the answer might have."""
+    """Return the problem for an ending that is not good; ``limit`` is the number of bytes allowed for the answer."""
     if ending.end is End.NO_ROOM:
         from tempfile import gettempdir
 
@@ -51,11 +51,11 @@ def problem_of_ending(ending: Ending, limit: int | None) -> str:
 
 
 def reply_of_program(flight: Flight, ended: Ended, limit: int | None, *, program: str = "") -> Reply:
-    """Return the reply of a program of this host that ended, or was broken off for the size of its answer.
+    """Return the reply of a program of this host that ended, or was killed because its answer was too large.
 
     Args:
-        limit: bytes that the answer might have.
-        program: what it is called where a signal ended it.
+        limit: the number of bytes allowed for the answer.
+        program: the beginning of the problem if a signal ended it.
     """
     if ended.broken_off is not None:
         return flight.reply(State.FAILED, problem_of_ending(Ending(end=ended.broken_off), limit))
@@ -68,7 +68,7 @@ def reply_of_program(flight: Flight, ended: Ended, limit: int | None, *, program
 
 
 def watch(flight: Flight, child: LocalProcess, seconds: float) -> None:
-    """Let a program of this host take so many seconds to answer a flight."""
+    """Limit the time in which a program of this host must answer a flight; then it is killed."""
     late = no_end(flight.request, seconds)
     flight.stage(
         seconds,
@@ -78,11 +78,11 @@ def watch(flight: Flight, child: LocalProcess, seconds: float) -> None:
 
 
 def no_end(request: Request, seconds: float) -> str:
-    """Return the problem of a command without an end within its seconds, with the setting that gives it more."""
+    """Return the problem of a command that did not end in time, with the setting that allows more time."""
     return f"no end within {seconds:g}s; the statement may still be running there ({more_time(request)})"
 
 
 def more_time(request: Request) -> str:
-    """Return the words for what gives a command like this one more time: a plan's statements have a limit of their own."""
+    """Return the words about the setting that gives such a command more time: a plan's statements have their own limit."""
     setting = "write_timeout" if request.role.changes and request.timeout is not None else "timeout"
     return f"`set {setting}` raises the limit"

@@ -1,1 +1,1 @@
-"""A finding as one file that needs nothing else: a page, Markdown or JSON. Pure but for the library that draws."""
+"""Write a finding as one self-contained file: a page, Markdown or JSON. Pure but for the library that draws."""

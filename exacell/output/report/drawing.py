@@ -1,6 +1,6 @@
-"""Charts as SVG and HTML without a script: colours and sizes come from the page, so that they fit desk, phone, dark and paper.
+"""Draw charts as SVG and HTML without a script: the page sets colours and sizes, so that they fit desk, phone, dark and paper.
 
-Titles, legends and the names of axes are the page's own text, which breaks where there is no room; the SVG has numbers and marks.
+Titles, legends and names of axes are text of the page, which wraps if there is no room; the SVG has numbers and marks.
 Lines differ in dashes and signs as well as in colour.
 """
 
@@ -16,7 +16,7 @@ from exacell.measure.finding import Chart, Distribution, Form, Series
 from exacell.output.charts import round_steps
 
 COLOURS = 6
-"""Colours that the page has: ``--c0`` and on."""
+"""How many colours the page has: ``--c0`` and so on."""
 
 _DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
 _SIGNS = (
@@ -27,19 +27,19 @@ _SIGNS = (
     "M0 4L4-3H-4z",
     "M-4-1h3v-3h2v3h3v2h-3v3h-2v-3h-3z",
 )
-"""One of each a series, so that they are told apart in black and white; behind six of them they are paired otherwise."""
+"""One sign for each series, to distinguish them in black and white; after six series, dashes and signs pair differently."""
 
 _WIDTH, _HEIGHT = 480.0, 270.0
 _LARGE, _SMALL = 15.0, 9.0
 """Sizes of text on a phone and elsewhere, in units of the SVG; the page sets them."""
 _SIGN = 0.6
-"""Width of a sign of text in parts of its size; a little more than what fonts have."""
+"""The width of a character relative to its size; a little more than in real fonts."""
 _MOST_SIGNS = 40
-"""Points of a line up to which each has a sign."""
+"""The points of a line with more than this many don't each get a sign."""
 
 
 def charts_of(charts: Sequence[Chart], distributions: Sequence[Distribution]) -> Iterator[str]:
-    """Yield each chart as a figure of HTML, first the distributions, those of one thing in one chart."""
+    """Yield each chart as an HTML figure, the distributions first, those of the same quantity in one chart."""
     kinds = sorted(distributions, key=lambda one: (one.what, one.unit))
     for (what, unit), group in groupby(kinds, key=lambda one: (one.what, one.unit)):
         yield _distribution(f"{what}: share of the values that are at most so long", list(group), unit)
@@ -48,7 +48,7 @@ def charts_of(charts: Sequence[Chart], distributions: Sequence[Distribution]) ->
 
 
 def spelt(value: float | None) -> str:
-    """Return a number as an axis and a table show it."""
+    """Return a number in the form of axes and tables."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.4g}"
@@ -69,12 +69,12 @@ class _Axis:
     ticks: Sequence[tuple[float, str]]
 
     def at(self, value: float) -> float:
-        """Return where a value stands."""
+        """Return the position of a value."""
         return round(self.begin + (value - self.low) / ((self.high - self.low) or 1) * (self.end - self.begin), 1)
 
 
 def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return the ticks of a logarithmic axis: powers of ten, with 2 and 5 between them where there are few."""
+    """Return the ticks of a logarithmic axis: powers of ten, with 2 and 5 between them if there are few."""
     first, last = floor(log10(low)), max(ceil(log10(high)), floor(log10(low)) + 1)
     factors = (1, 2, 5) if last - first <= 3 else (1,)
     values = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
@@ -82,7 +82,7 @@ def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
-    """Return ticks at round numbers, 0 among them, from below the lowest to above the highest value."""
+    """Return ticks at round numbers, including 0, from below the lowest to above the highest value."""
     return [(step, spelt(step)) for step in round_steps(high, low)]
 
 
@@ -117,11 +117,11 @@ def _drawn(
     joined: bool = True,
     spread: bool = False,
 ) -> str:
-    """Return the figure of series whose points are placed on both axes.
+    """Return the figure of series with points in axis units.
 
     Args:
-        joined: the points of a series lie on a line.
-        spread: half a place is left free on both sides, as names need it.
+        joined: whether the points of a series are joined by a line.
+        spread: whether half a place is left free on both sides, as names need it.
     """
     left = 8 + _LARGE * _SIGN * max(len(label) for _, label in y_ticks)
     right = 4 + _LARGE * _SIGN * len(x_ticks[-1][1]) / 2 if x_ticks else 20
@@ -159,7 +159,7 @@ def _svg(chart: Chart, body: str) -> str:
 
 
 def _figure(title: str, y: str, drawn: str, x: str, legend: Sequence[tuple[str, str]]) -> str:
-    """Return title, legend, the name of y above and of x below what was drawn."""
+    """Return a figure: title, legend, the name of y above the drawing and that of x below it."""
     keys = "".join(f"<li>{key}{escape(name)}</li>" for name, key in legend)
     parts = (
         f"<figcaption>{escape(title)}</figcaption>",
@@ -186,7 +186,7 @@ def _grid(x: _Axis, y: _Axis) -> Iterator[str]:
 
 
 def _fitting(axis: _Axis, size: float) -> list[tuple[int, str]]:
-    """Return the ticks, by place, whose labels have room beside each other: every one, every second, every third …"""
+    """Return the ticks, by place, whose labels fit beside each other: every one, every second, every third …"""
     ticks = list(enumerate(axis.ticks))
     for step in range(1, len(ticks) + 1):
         shown = ticks[::step]
@@ -236,7 +236,7 @@ def _key(place: int, *, joined: bool, mean: bool) -> str:
 def _marks(
     series: Sequence[Series], lines: Sequence[Sequence[tuple[float, float]]], x: _Axis, y: _Axis
 ) -> Iterator[str]:
-    """Yield the names of points, each above the others' where they would lie on each other."""
+    """Yield the labels of marked points; labels that would overlap are moved apart."""
     taken: list[tuple[float, float, float, str]] = []
     for one, line in zip(series, lines, strict=True):
         places = {point[0]: placed for point, placed in zip(one.points, line, strict=True)}
@@ -248,7 +248,7 @@ def _marks(
             begin = min(max(across - long / 2, x.begin + 2), _WIDTH - long - 2)
             up = up - 8 if up - 8 - _LARGE > 0 else up + 6 + _LARGE
             if any(label == mark.label and abs(begin - start) + abs(up - at) < _LARGE for start, _, at, label in taken):
-                continue  # The same of another series, at the same place.
+                continue  # The same label of another series, at the same place.
             while any(begin < end and start < begin + long and abs(up - at) < _LARGE for start, end, at, _ in taken):
                 up += _LARGE
             taken.append((begin, begin + long, up, mark.label))
@@ -256,7 +256,7 @@ def _marks(
 
 
 def _bars(chart: Chart) -> str:
-    """Return a bar for each name and series as a list, which reads on any width; the longest fills it."""
+    """Return a list with a bar for each name and series, which fits any width; the longest bar fills it."""
     most = max((value for series in chart.series for _, value in series.points), default=0.0) or 1.0
     rows = []
     for place, name in enumerate(chart.names):
@@ -279,7 +279,7 @@ _NINES = ((0.0, "0"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.
 
 
 def _distribution(title: str, group: Sequence[Distribution], unit: str) -> str:
-    """Draw quantiles over the share that is at most so long, each further nine as wide as the one before: the tail is seen."""
+    """Return a figure of quantiles over the share of values below them; each further nine takes the same width, for the tail."""
     series = tuple(Series(name=one.name, points=tuple((x, y) for x, y in tail_points(one) if y > 0)) for one in group)
     across = "share of the values; each further nine is as wide as the one before"
     chart = Chart(title=title, x=across, y=unit, series=series, log_y=True)
@@ -296,12 +296,12 @@ def _distribution(title: str, group: Sequence[Distribution], unit: str) -> str:
 
 
 def nines(p: float) -> float:
-    """Return the place of a share on the axis: 0.9 is 1, 0.99 is 2."""
+    """Return the position of a share on the axis: 0.9 is 1, 0.99 is 2."""
     return -log10(1 - p) if p else 0.0
 
 
 def tail_points(one: Distribution) -> list[tuple[float, float]]:
-    """Return (place on the axis of nines, quantile) from the least to the greatest value that was counted."""
+    """Return (position on the axis of nines, quantile) from the least to the greatest counted value."""
     last = log10(one.counts.n) if one.counts.n > 1 else 0.0
     steps = [step / 10 for step in range(int(last * 10) + 1)]
     found = [(x, one.counts.quantile(1 - 10**-x)) for x in steps]

@@ -1,4 +1,4 @@
-"""A finding as one page of HTML: no network, no script; on a phone, on paper, light and dark."""
+"""Write a finding as one HTML page, without network and script, for phone and paper, light and dark."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Made:
 
 
 def page(finding: Finding, made: Made) -> str:
-    """Return the page."""
+    """Return the page as HTML text."""
     return "\n".join(_page(finding, made)) + "\n"
 
 
@@ -81,7 +81,7 @@ def _page(finding: Finding, made: Made) -> Iterator[str]:
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    # Nothing may be fetched, whatever a name in the data tries.
+    # The page may fetch nothing, even if a name in the data contains HTML.
     yield "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     yield f'<meta name="generator" content="exacell {escape(made.version)}">'
     yield f"<title>{escape(finding.title)}</title><style>{_STYLE}</style></head><body><main>"
@@ -120,7 +120,7 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _opened(title: str, columns: Sequence[tuple[str, bool]]) -> Iterator[str]:
-    """Yield the begin of a table up to its rows; the keyboard can scroll one that is wider than the window."""
+    """Yield the beginning of a table up to its rows; the keyboard can scroll a table wider than the window."""
     yield f'<h2>{escape(title)}</h2><div class="wide" tabindex="0" role="group" aria-label="{escape(title)}">'
     yield "<table><thead><tr>"
     yield "".join(f'<th scope="col"{_right(right)}>{_HUMP.sub("<wbr>", escape(name))}</th>' for name, right in columns)
@@ -128,14 +128,14 @@ def _opened(title: str, columns: Sequence[tuple[str, bool]]) -> Iterator[str]:
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-"""Where a title such as ``pauseSeconds`` may be broken."""
+"""Where a title such as ``pauseSeconds`` may be wrapped."""
 
 _LONG = 30
-"""Characters from which on a word, such as a hash, is broken where there is no room."""
+"""A word of more characters, such as a hash, is broken if there is no room."""
 
 
 def _cell(name: str, text: str, right: bool = False) -> str:
-    """Return a cell, which has the name of its column for windows too narrow for a table."""
+    """Return a table cell with the name of its column, which is shown in windows too narrow for a table."""
     long = ' class="long"' if any(len(word) > _LONG for word in text.split()) else _right(right)
     return f'<td{long} data-name="{escape(name)}">{escape(text)}</td>'
 
@@ -145,18 +145,18 @@ def _right(right: bool) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return a value as a table of a report shows it."""
+    """Return a value in the form of a report's table."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return f"{value:,.1f}" if 100 <= abs(value) < 1000 and value != int(value) else spelt(value)
     return _MOMENT.sub("\\1\u00a0\\2\u00a0UTC", str(value or ""))
 
 
 _MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00:00|Z)$")
-"""A moment as the journal and experiments write it; a table shows it to the second."""
+"""A time as the journal and experiments write it; a table shows it to the second."""
 
 
 def passports(sides: Sequence[Side]) -> list[tuple[str, tuple[str, ...], bool]]:
-    """Return each condition with every side's value and whether they differ; those that differ come first."""
+    """Return each condition with every side's value and whether they differ; differing ones come first."""
     differ = differences(tuple(sides))
     names = dict.fromkeys((*differ, *(name for side in sides for name in side.passport)))
     return [(name, tuple(side.passport.get(name, "not told") for side in sides), name in differ) for name in names]

@@ -1,4 +1,4 @@
-"""A finding as Markdown and as JSON. Pure."""
+"""Write a finding as Markdown and as JSON. Pure."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _table(table: Table) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
+    """Return text on one line with Markdown's special characters escaped."""
     for sign in "\\`*_|<>[]#":
         text = text.replace(sign, "\\" + sign)
     return " ".join(text.split())
 
 
 def as_json(finding: Finding, made: Made) -> str:
-    """Return all of a finding but its files as JSON; histograms as their values and counts."""
+    """Return a finding as JSON, without the content of its files; histograms as their values and counts."""
     whole: dict[str, Any] = {**asdict(finding), "verdict": finding.verdict, "made": asdict(made)}
     whole["artifacts"] = [{"name": file.name, "bytes": len(file.content)} for file in finding.artifacts]
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"

@@ -1,1 +1,1 @@
-"""Completion: what is known of racks and commands without asking, kept on disk, and how shells ask for it."""
+"""Complete words from what is known of racks and statements without asking a cell; the knowledge is kept on disk."""

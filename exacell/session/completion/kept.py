@@ -1,5 +1,6 @@
-"""What a shell's completion call reads from files of the user's cache: the declared commands, and the configured racks' names,
-cells and groups. Importing the ones and reading the configuration would take it longer than anything else that it does."""
+"""Read what a shell's completion needs from cache files: the declared statements, and the racks' names, cells and groups.
+
+To import the statements and to read the configuration would take longer than all its other work."""
 
 from __future__ import annotations
 
@@ -23,15 +24,15 @@ if TYPE_CHECKING:
 
 
 CELLIP = "/etc/oracle/cell/network-config/cellip.ora"
-"""As exacell.core.config has it, which is not imported here; a test compares the two."""
+"""The same as in exacell.core.config, which is not imported here; a test compares the two."""
 
 _FORM = 3
-"""Of the kept file; one of another form is written anew."""
+"""The format of the kept file; a file in another format is written again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptRack:
-    """What completion needs to know of a rack; ``groups`` is ``@name`` without the @ to cells, ``asm`` names its ASM
+    """The names of a rack that completion needs: ``groups`` maps ``@name`` without the @ to cells, ``asm`` names its ASM
     clusters, ``host_groups`` its groups of hosts."""
 
     name: str
@@ -44,23 +45,23 @@ class KeptRack:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptRacks:
-    """The racks by name, the one that is taken when none is asked for (empty: none), and the one found on this host."""
+    """The racks by name, the default rack's name (empty: none), and the rack found on this host."""
 
     racks: Mapping[str, KeptRack]
     default: str = ""
     on_host: KeptRack | None = None
 
     def chosen(self, wanted: str) -> KeptRack | None:
-        """Return the rack ``wanted``, else the default one, else the only one, else the host's; None without any."""
+        """Return the rack ``wanted``, else the default one, else the only one, else the host's; None if there is none."""
         if wanted or self.default:
             return self.racks.get(wanted or self.default)
         return next(iter(self.racks.values())) if len(self.racks) == 1 else self.on_host
 
 
 def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> KeptRacks:
-    """Return the racks as the configuration has them, from the kept file while it is of exactly these source files.
+    """Return the configured racks, from the kept file if it was made from these very source files, else from the sources.
 
-    A kept file that can't be read or written costs time, nothing else.
+    A kept file that can't be read or written only costs time.
 
     Raises:
         ConfigError: the configuration can't be read.
@@ -122,7 +123,7 @@ def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
     config = load(home, {})
     racks = {name: _kept(rack) for name, rack in config.racks.items()}
     found = None
-    with suppress(ConfigError):  # Nothing on this host names cells.
+    with suppress(ConfigError):  # No file on this host names cells.
         found = which_rack(Config(), env={}, nearby=Nearby(cellip=Path(cellip), cell_group=Path(_cell_group(env))))
     on_host = {"name": found.name, **_kept(found)} if found else None
     return {"default": config.default_rack, "racks": racks, "on_host": on_host}
@@ -145,10 +146,10 @@ def _write(path: Path, kept: dict[str, Any]) -> None:
 
 
 def use_kept(cache_dir: Path) -> None:
-    """Let the registry hold the commands of the kept file; one that is missing or out of date is made anew.
+    """Load the statements of the kept file into the registry; a file that is missing or out of date is written again.
 
-    The file counts only while it belongs to this user alone and to exactly these source files, whose times and sizes
-    it holds. A file that can't be read or written costs time, nothing else.
+    The file is used only if it belongs to this user alone and holds the times and sizes of exactly these source files.
+    A file that can't be read or written only costs time.
     """
     path, stamp = cache_dir / "commands.pickle", _sources()
     if not stamp:
@@ -161,14 +162,14 @@ def use_kept(cache_dir: Path) -> None:
                 adopt(ready)
                 return
     except (OSError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError, pickle.UnpicklingError):
-        pass  # It is written anew below.
+        pass  # The file is written again below.
     with suppress(OSError):
         replace_file(path, pickle.dumps((stamp, list(commands().values()))))
 
 
 def _sources() -> tuple[tuple[str, int, int], ...]:
-    """Return name, time and size of each source file that declares commands or what they are made of; nothing when one
-    is not there."""
+    """Return name, time and size of each source file that declares statements or is used for them; empty if one is
+    missing."""
     here = Path(__file__).parents[2]
     tables = [here / "language" / "registry.py", here / "change" / "dcli" / "offered.py"]
     files = [*tables, *(here / "commands" / "declared" / f"{name}.py" for name in MODULES)]

@@ -1,4 +1,4 @@
-"""What completion knows about a rack without asking it: configuration, files of ours, and what was learned before."""
+"""Find what completion may offer for a rack without asking it: from the configuration, exacell's files, and learned names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 _MOST_FILES = 200
 
 RackNames: TypeAlias = "RackConfig | KeptRack"
-"""What knows a rack's name, cells, groups, database nodes and ASM clusters."""
+"""A rack's configuration, or what completion keeps of it: name, cells, groups, database nodes and ASM clusters."""
 
 
 def name_cache(home: Home, rack: RackNames | None) -> NameCache:
-    """Return what was learned from ``rack``, an empty cache without one."""
+    """Return the names learned from ``rack``; an empty cache without a rack."""
     return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json")
 
 
@@ -38,7 +38,7 @@ def knowledge(
     release: str = "",
     aliases: Callable[[], Sequence[tuple[str, str]]] = tuple,
 ) -> Known:
-    """Return what completion may offer for ``rack``; files are read when a name from them is first asked for."""
+    """Return what completion may offer for ``rack``; a file is read when a name from it is first needed."""
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         match kind:
@@ -58,7 +58,7 @@ def knowledge(
 
                 return recipe_titles(home)
             case Kind.SETTING:
-                from exacell.plan.hostsettings import SPEED  # Only where a path of theirs is typed.
+                from exacell.plan.hostsettings import SPEED  # Imported only when a host setting is typed.
 
                 return SPEED
             case Kind.ASM:
@@ -95,7 +95,7 @@ def knowledge(
 
 
 def files(typed: str) -> list[str]:
-    """Return the paths that begin with ``typed``, directories with a slash behind them, ``~`` kept as it is written."""
+    """Return the paths that begin with ``typed``, directories with a slash at the end; ``~`` stays as typed."""
     head, slash, part = typed.rpartition("/")
     directory = at_home(head + slash) if slash else Path(".")
     try:

@@ -1,4 +1,4 @@
-"""Learning a rack's names and values for completion: by a reading in the background, and from answers that pass by."""
+"""Learn a rack's names and values for completion, by a read in the background and from the answers of statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from exacell.session.fleet import Fleet
 
 STALE = 3600.0
-"""Seconds after which a rack is read again when a prompt opens on it."""
+"""A rack read longer ago than so many seconds is read again when a prompt opens on it."""
 
 STATEMENTS: Mapping[str, str] = {
     "GRIDDISK": "list griddisk attributes name, asmDiskGroupName, status, cachingPolicy",
@@ -32,14 +32,14 @@ STATEMENTS: Mapping[str, str] = {
     "DATABASE": "list database attributes name",
     "ALERTHISTORY": "list alerthistory attributes name, severity, alertMessage",
 }
-"""What is read from every cell, all in one round trip. asmModeStatus and asmDeactivationOutcome, for
-which a cell asks ASM, are not among them."""
+"""What is read from every cell, all in one round trip, without asmModeStatus and asmDeactivationOutcome, for which a cell
+asks ASM."""
 
 SHOWN: Mapping[str, str] = {"show alerts": "ALERTHISTORY"}
-"""Our own statements whose records are objects with names worth keeping, and which."""
+"""exacell's own statements whose records are objects with names to learn, and the type of these objects."""
 
 DESCRIPTIONS = "list metricdefinition attributes name, description"
-"""What is read from one cell, the first that answered: the definitions are the release's, not the cell's."""
+"""What is read from the first cell that answered: the definitions are the same on all cells of a release."""
 
 _PREFIX = re.compile(r"(.+?)_(?:CD|FD|PM)_\d+_\w+", re.IGNORECASE)
 _VALUED = (AttributeKind.ENUM, AttributeKind.STRING, AttributeKind.TEXT)
@@ -49,7 +49,7 @@ Rows = Iterable[Mapping[str, Any]]
 
 
 def stale(cache: NameCache) -> bool:
-    """Whether a rack ought to be read again."""
+    """Return whether a rack should be read again."""
     at = cache.learned_at
     return at is None or time.time() - at > STALE
 
@@ -57,8 +57,8 @@ def stale(cache: NameCache) -> bool:
 def learn_rack(
     fleet: Fleet, cells: Sequence[str], cache: NameCache, *, timeout: float | None = None, cancel: threading.Event
 ) -> None:
-    """Read names, values, releases and metric descriptions from ``cells`` into ``cache``; cells that don't answer are
-    left out, and nothing is learned when none does. Problems are for the next statement to meet and tell."""
+    """Read names, values, releases and metric descriptions from ``cells`` into ``cache``. Cells that don't answer are left
+    out; if none answers, nothing is learned. The next statement will report such problems."""
     releases = fleet.releases(cells)
     if cancel.is_set():
         return
@@ -83,7 +83,7 @@ def learn_rack(
 
 
 def learn_answer(cache: NameCache, line: Line, result: Result) -> None:
-    """Add what an answer that passes by shows: one to LIST, or to a statement of ours that shows objects."""
+    """Learn names and values from the answer to LIST, or to an exacell statement that shows objects."""
     subject = SHOWN.get(line.call.command.name) if line.call is not None else None
     if line.cellcli is not None and not line.cellcli.changes:
         subject = line.cellcli.object
@@ -92,7 +92,7 @@ def learn_answer(cache: NameCache, line: Line, result: Result) -> None:
 
 
 def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add what an answer to LIST shows to what is known: names of its objects, and values of its attributes."""
+    """Add the names of objects and the values of attributes in a LIST answer to the cache."""
     kind = NAMED.get(subject)
     found = {kind: {*cache.get(kind), *names_of(rows)}} if kind is not None and names_of(rows) else {}
     about: dict[Kind, Mapping[str, str]] = {}
@@ -109,9 +109,9 @@ def names_of(rows: Rows) -> list[str]:
 
 
 def alerts_about(rows: Rows) -> dict[str, str]:
-    """Return a phrase about each alert of which ``rows`` tell more than the name: cells, severity, what it is about.
+    """Return name → a phrase about each alert whose rows hold a message: cells, severity and subject.
 
-    Numbers count per cell: of a name on several cells the first one's alert is told.
+    Each cell numbers its alerts by itself: for a name on several cells, the phrase is about the first cell's alert.
     """
     told: dict[str, str] = {}
     cells: dict[str, list[str]] = {}
@@ -124,7 +124,7 @@ def alerts_about(rows: Rows) -> dict[str, str]:
 
 
 def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
-    """Return ``object.attribute`` to the values in ``rows`` for each attribute that holds words."""
+    """Return ``object.attribute`` → the values in ``rows``, for each attribute that holds words."""
     known = find_object(subject)
     columns: dict[str, set[Any]] = {}
     if isinstance(rows, ByColumn):

@@ -1,4 +1,4 @@
-"""What was learned about a rack (names, values, releases), kept on disk for completion; may be old, never asked."""
+"""Keep what was learned about a rack (names, values, releases) on disk for completion; it may be old."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from exacell.language.registry import Kind
 from exacell.language.suggestion import Vocabulary
 
 _MOST_VALUES = 12
-"""An attribute with more values than that has no set of values worth offering."""
+"""An attribute with more values than this has no set of values that is worth offering."""
 
 
 class NameCache:
-    """A JSON file. A missing or damaged one is an empty cache: nothing depends on it. Read again when it has changed."""
+    """A JSON file, read again after it has changed. A missing or damaged file is an empty cache; nothing depends on it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Behind the prompt one thread learns while another one types.
+        # In the prompt, one thread learns while another one completes.
         self._lock = RLock()
         self._stamp: tuple[int, int] | None = None
         self._data: dict[str, Any] = {}
         self._searched: dict[str, Any] | None = None
         self._vocabularies: dict[Kind, tuple[object, Vocabulary]] = {}
         self.forgotten = 0
-        """How often everything was forgotten in this session."""
+        """How often the cache was emptied in this session."""
 
     def _read(self) -> dict[str, Any]:
         try:
             status = self._path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._stamp:
-                import json  # Not where everything is known already, and never for a word that a shell completes.
+                import json  # Imported late: not needed if nothing has changed, nor when a shell completes a word.
 
                 data = json.loads(sure(self._path).read_text(encoding="utf-8"))
                 self._data = data if isinstance(data, dict) else {}
@@ -51,15 +51,15 @@ class NameCache:
         return part if isinstance(part, dict) else {}
 
     def get(self, kind: Kind) -> tuple[str, ...]:
-        """Return the names of that kind, sorted; empty when none were learned."""
+        """Return the names of a kind, sorted; empty if none were learned."""
         return tuple(self._part("names").get(kind.value, ()))
 
     def vocabulary(self, kind: Kind) -> Vocabulary:
-        """Return the names of that kind for completion, with phrases about them and how old that knowledge is."""
+        """Return the names of a kind for completion, with phrases about them and the age of that knowledge."""
         with self._lock:
             data = self._read()
             if self._searched is not data:
-                # What was learned of other kinds since costs the ten thousand names of this one nothing.
+                # Keep what was built from unchanged names: a kind may have ten thousand, and building it takes time.
                 same = {one: made for one, made in self._vocabularies.items() if made[0] == self._of(one)}
                 self._searched, self._vocabularies = data, same
             made = self._vocabularies.get(kind)
@@ -78,21 +78,21 @@ class NameCache:
         return self._part("names").get(kind.value, ()), self._part("about").get(kind.value) or {}
 
     def seen(self, subject: str, attribute: str) -> tuple[str, ...]:
-        """Return the values that ``attribute`` was seen with; empty when it was not, or with too many."""
+        """Return the values that an attribute was seen with; empty if there are none, or too many."""
         return tuple(self._part("values").get(f"{subject}.{attribute}".lower(), ()))
 
     def releases(self) -> Mapping[str, str]:
-        """Return the release of each cell that has told it."""
+        """Return cell → release, for each cell that has reported it."""
         return dict(self._part("releases"))
 
     @property
     def learned_at(self) -> float | None:
-        """When the whole rack was read last, in seconds since the epoch; None when it never was."""
+        """Return when the whole rack was last read, in seconds since the epoch; None if never."""
         at = self._read().get("at")
         return float(at) if isinstance(at, (int, float)) else None
 
     def age(self, now: float | None = None) -> str:
-        """Return how long ago that was, ``5m ago``; empty when it never was."""
+        """Return how long ago the whole rack was last read, such as ``5m ago``; empty if never."""
         return "" if self.learned_at is None else age_of(self.learned_at, now)
 
     def learn(
@@ -104,13 +104,13 @@ class NameCache:
         releases: Mapping[str, str] | None = None,
         whole: bool = False,
     ) -> None:
-        """Replace the names of each kind in ``found``; a cache that can't be written is left as it is.
+        """Replace the names of each kind in ``found``; a file that can't be written stays as it is.
 
         Args:
-            about: phrases about names, replaced by kind.
-            values: ``object.attribute`` to values it was seen with, added to those known.
-            releases: cell to release, added to those known.
-            whole: everything was read, so that the cache is as old as this moment.
+            about: by kind, phrases about names; they replace the known ones.
+            values: ``object.attribute`` → values it was seen with, added to those known.
+            releases: cell → release, added to those known.
+            whole: whether the whole rack was read, so that the cache's age starts now.
         """
         with self._lock:
             names = {**self._part("names"), **{kind.value: sorted(set(each)) for kind, each in found.items()}}
@@ -126,7 +126,7 @@ class NameCache:
                 self._write(data)
 
     def forget(self) -> None:
-        """Forget everything."""
+        """Empty the cache."""
         with self._lock:
             self.forgotten += 1
             self._write({})
@@ -143,7 +143,7 @@ class NameCache:
 
         with suppress(OSError):
             status = replace_file(self._path, json.dumps(data))
-            # It is what reading the file would give: nobody at the prompt waits for that.
+            # These are the file's new content and state, so that the prompt need not read it again.
             self._data = data
             self._stamp = (status.st_mtime_ns, status.st_size)
 

@@ -1,4 +1,4 @@
-"""Names of what is kept on disk (snapshots, plans, recipes, ...), for completion: read-only, at once or not at all."""
+"""Find names of stored things (snapshots, plans, recipes, ...) for completion: read-only, and never for long."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from exacell.core.packaged import Place
 
 _PATIENCE = 0.2
-"""Seconds for which a key waits while another process writes the same file."""
+"""Seconds that a key press waits while another process writes the same file."""
 
 _HEADER = 4096
-"""Characters of a recipe within which its title stands."""
+"""How many first characters of a recipe are searched for its title."""
 
 _TITLE = re.compile(r'^recipe\s+"([^"\n]*)"', re.MULTILINE)
 
@@ -59,13 +59,13 @@ _QUERIES = {
 }
 
 STORED = frozenset(_QUERIES)
-"""The kinds that are asked for here."""
+"""The kinds of names that are stored here."""
 
 
 def stored_names(home: Home, rack: str, kind: Kind) -> Sequence[tuple[str, str]]:
     """Return (name, phrase about it) of each thing of that kind on ``rack``, changes newest first.
 
-    Nothing is returned while the file can't be read: whoever uses it for more than a Tab is told why.
+    The result is empty if the file can't be read; statements that use the file report the reason.
     """
     file, query = _QUERIES[kind]
     path = home.state_dir / file
@@ -78,7 +78,7 @@ def stored_names(home: Home, rack: str, kind: Kind) -> Sequence[tuple[str, str]]
 
 
 def recipe_titles(home: Home) -> Sequence[tuple[str, str]]:
-    """Return (name, title) of each recipe in the order of their names; one that can't be read has no title."""
+    """Return (name, title) of each recipe, by name; a recipe that can't be read has no title."""
     from exacell.recipes.files import recipe_files
 
     return [(name, _title(path)) for name, path in sorted(recipe_files(home).items())]

@@ -1,11 +1,12 @@
-"""The default transport: SSH connections kept open, one channel a command, every target accounted for.
+"""The default transport: SSH connections that stay open, one channel per command, one reply per target.
 
-fabric opens the connections, and one reader of ours reads them all. This package alone touches private names of paramiko:
-:mod:`~exacell.transport.ssh.wire` and :mod:`~exacell.transport.ssh.packets` list them, and where one is missing each
-connection keeps paramiko's own thread. Importing the package is cheap; fabric and paramiko come with the first connection.
+fabric opens the connections, and one reader of exacell reads them all. Only this package uses private names of paramiko:
+:mod:`~exacell.transport.ssh.wire` and :mod:`~exacell.transport.ssh.packets` list them; if one is missing, each
+connection keeps paramiko's own thread. Importing this package is cheap; fabric and paramiko are imported with the first
+connection.
 
 A command is sent at most once, with one exception: a read whose kept connection turns out to be dead before any byte came
-back is sent again on a new one. Writes never are.
+back is sent again on a new one. Changes are never sent again.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ class SshTransport(RackTransport):
     """Reaches one rack's cells and database nodes, and any other host; see :class:`exacell.transport.base.Transport`.
 
     Args:
-        local: runs what needs no SSH. Default: this host, when it is one of the rack's database nodes.
+        local: runs requests that need no SSH. Default: this host, if it is one of the rack's database nodes.
 
     Attributes:
-        expects_more: whether already the first read on each connection goes to a CellCLI that is kept open; so it is
-            after :meth:`warm`.
+        expects_more: whether even the first read on each connection goes to a CellCLI that is kept open; :meth:`warm` sets it
+            to True.
     """
 
     capabilities = SSH
@@ -61,31 +62,31 @@ class SshTransport(RackTransport):
 
     @property
     def single_reads(self) -> Mapping[str, str]:
-        """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
+        """Return target → why no CellCLI can be kept open there, so that each read starts one."""
         return self._sender.connections.single_reads if self._sender is not None else {}
 
     @property
     def host_keys(self) -> Mapping[str, str]:
-        """The host key that each target has shown, as far as connections were made."""
+        """Return target → the host key it has shown, for targets that were connected to."""
         return self._sender.connections.host_keys if self._sender is not None else {}
 
     @property
     def places(self) -> frozenset[Path]:
-        """The files of ssh_config and known_hosts that were read or looked for so far, and folders of Include."""
+        """Return the files of ssh_config and known_hosts that were read or looked for so far, and the folders of Include."""
         return self._sender.connections.places if self._sender is not None else frozenset()
 
     @property
     def open_connections(self) -> int:
-        """How many connections are open."""
+        """Return how many connections are open."""
         return self._sender.connections.open if self._sender is not None else 0
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return the host key that ``target`` has shown, and those that known_hosts has; its own where no SSH reaches it."""
+        """Return the host keys of ``target``, shown or in known_hosts; for this host itself, its own keys too."""
         shown = self._sending().connections.shown(target, addresses=addresses)
         return replace(shown, keys=shown.keys | own_host_keys()) if self._local.is_here(target) else shown
 
     def lives(self, target: str) -> int:
-        """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now."""
+        """Return how often ``target`` has been connected to for reads: facts from an earlier connection may be outdated."""
         if self._sender is None:
             return 0
         user = self.rack.write_user if target in self.read_fallback else self.rack.read_user
@@ -102,7 +103,7 @@ class SshTransport(RackTransport):
 
         Raises:
             RefusedError: a request changes something and the transport is read-only.
-            TransportError: this process may not have as many connections open; nothing has been sent.
+            TransportError: this process may not open so many connections; nothing has been sent.
             ValueError: two requests have the same target.
         """
         self._check(requests)
@@ -114,21 +115,21 @@ class SshTransport(RackTransport):
         )
 
     def close(self) -> None:
-        """End all connections; commands under way end as failed. The next ``run`` connects anew."""
+        """Close all connections; commands in progress end as failed. The next ``run`` opens new ones."""
         self.forget_fallback()
         if self._sender is not None:
             self._sender.connections.close()
         self._reader.stop()
 
     def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread:
-        """Open connections in the background and return the thread that does; problems show when they are used."""
+        """Open connections in a background thread and return that thread; problems are reported when they are used."""
         self.expects_more = True
         thread = threading.Thread(target=self.logins, args=(targets, role), name="exacell warm", daemon=True)
         thread.start()
         return thread
 
     def logins(self, targets: Sequence[str], role: Role) -> FleetResult:
-        """Log in to targets on behalf of ``role``, run nothing, and return who could; what is open stays open."""
+        """Log in to targets for ``role``, run nothing, and return one reply per target; the connections stay open."""
 
         def connect(flight: Flight) -> Reply:
             try:
@@ -142,10 +143,10 @@ class SshTransport(RackTransport):
         return self._carried_out(FanOut(requests, connect, limit=self.limit))
 
     def host_key(self, target: str) -> Offer:
-        """Return the key that ``target`` (or a gateway) offers now and the verdict on it; nobody logs in.
+        """Return the key that ``target`` (or a gateway) offers now, and the verdict on it, without a login.
 
         Raises:
-            TransportError: it cannot be reached.
+            TransportError: the host cannot be reached.
             ConfigError: the ssh_config is wrong.
         """
         return self._sending().connections.offer(target)
@@ -154,7 +155,7 @@ class SshTransport(RackTransport):
         """Write the offered key into the user's known_hosts and return the line written; empty if it was known.
 
         Raises:
-            RefusedError: the key is changed or revoked: that takes an editor, not a word.
+            RefusedError: the key is changed or revoked: that needs an editor, and `trust` is not enough.
             TransportError: the file cannot be written.
         """
         if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):
@@ -164,19 +165,19 @@ class SshTransport(RackTransport):
         return append_key(offer.trust_file, offer.verdict.name, offer.verdict.key, hashed=offer.hashed)
 
     def _start(self, flight: Flight) -> bool:
-        """Send a request on its kept connection and return True; False when a worker has to do more than that."""
+        """Send a request on its kept connection and return True; return False if a worker has to do more than that."""
         if self._sender is None or flight.request.upload is not None or self._local.takes(flight.request):
             return False
         return self._sender.start(flight)
 
     def _perform(self, flight: Flight) -> Reply | None:
-        """Carry a request out; runs in a worker. None when the answer comes without one."""
+        """Carry out a request in a worker; return None if the answer comes without the worker."""
         if self._local.takes(flight.request):
             return self._local.run(flight, self.seconds(flight.request))
         return self._sending().perform(flight)
 
     def _sending(self) -> Sender:
-        """Return what sends; its first use imports fabric and paramiko, a tenth of a second."""
+        """Return the sender; the first call imports fabric and paramiko, which takes a tenth of a second."""
         if self._sender is None:
             from exacell.transport.ssh.fabric_import import import_fabric
 

@@ -1,6 +1,6 @@
-"""What ssh_config says of one target: read here where that can be, asked of the ssh program (``ssh -G``) where not.
+"""Find ssh_config's settings for one target: exacell reads the files itself if it can, else it asks ``ssh -G``.
 
-Only conditions that newer releases of OpenSSH know, and names that DNS has to complete, are asked for, once for a target.
+ssh is asked only for conditions of newer OpenSSH releases and for names that DNS has to complete, once per target.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from exacell.transport.ssh.resolving import GROWING, KNOWN_HOSTS, USED, Answer, 
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG, Condition, SshConfigFiles, programs_named
 
 PROGRAM_S = 30.0
-"""Seconds that a Match exec, or ssh -G, may take."""
+"""The longest time, in seconds, that a Match exec or ssh -G may take."""
 _T = TypeVar("_T")
 
 
 class SshConfig:
-    """Answers for targets from one set of files. Thread-safe.
+    """Finds the settings of targets in one set of files. Thread-safe.
 
-    What programs have said (``Match exec``, ``ssh -G``) is kept as long as this object, and each is run once at a time.
+    Results of programs (``Match exec``, ``ssh -G``) are kept as long as this object, and each program runs only once at a time.
 
     Args:
-        given: the file that is read instead of the user's and the system's.
-        refused: why programs that ``given`` names may not run; empty where they may.
+        given: the file to read instead of the user's and the system's.
+        refused: why programs named in ``given`` may not run; empty if they may.
     """
 
     def __init__(self, given: Path | None, *, refused: str = "") -> None:
@@ -45,17 +45,17 @@ class SshConfig:
 
     @property
     def places(self) -> tuple[Path, ...]:
-        """The files that were read or looked for; see :class:`SshConfigFiles`."""
+        """Return the files that were read or looked for; see :class:`SshConfigFiles`."""
         return self._files.places
 
     def answer(self, target: str, *, user: str | None = None, port: int | None = None) -> Answer:
-        """Return what the files say of ``target``.
+        """Return the settings that the files contain for ``target``.
 
         Args:
-            user, port: are certain already and win over the files.
+            user, port: if given, they win over the files.
 
         Raises:
-            ConfigError: what concerns the target is wrong, or can't be read and there is no ssh to ask.
+            ConfigError: a setting for the target is wrong, or can't be read and there is no ssh program to ask.
         """
         _refuse_signs(target, "host name")
         _refuse_signs(user or "", "login")
@@ -66,29 +66,29 @@ class SshConfig:
             found = self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, what))
         if found.proxy is None:
             return found
-        _refuse_signs(found.host, "host name")  # It stands in the command, which a shell reads.
+        _refuse_signs(found.host, "host name")  # It is part of the command, which a shell reads.
         _refuse_signs(found.user, "login")
         if not self._refused:
             return found
         return replace(found, proxy=replace(found.proxy, refused=self._refused))
 
     def by_ssh(self, target: str, *, user: str | None = None, port: int | None = None) -> Answer:
-        """Return what ``ssh -G`` says of ``target``, whether or not it could be read here.
+        """Return the settings from ``ssh -G`` for ``target``, even if exacell could read them itself.
 
         Raises:
-            ConfigError: there is no ssh program, it may not be asked, or it can't read the files.
+            ConfigError: there is no ssh program, it may not be run, or it can't read the files.
         """
         _refuse_signs(target, "host name")
         _refuse_signs(user or "", "login")
         return self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, "ssh_config"))
 
     def once(self, key: object, make: Callable[[], _T]) -> _T:
-        """Return what ``make`` has returned for ``key``; others wait meanwhile.
+        """Return the value that ``make`` returned for ``key``; while one thread calls it, others wait.
 
-        A failure is that of all who waited for it; who comes later tries again.
+        All threads that waited get its error; a later call tries again.
 
         Raises:
-            ConfigError: ``make`` does.
+            ConfigError: ``make`` raised it.
         """
         with self._lock:
             said = self._said.setdefault(key, _Said())
@@ -102,7 +102,7 @@ class SshConfig:
                     said.problem = error
             if said.problem is not None:
                 raise ConfigError(said.problem.message, hint=said.problem.hint) from said.problem
-            return said.value  # type: ignore[return-value]  # What was made for the key is of its type.
+            return said.value  # type: ignore[return-value]  # A value made for a key has the key's type.
 
     def holds(self, command: str, condition: Condition) -> bool:
         """Return whether a Match exec ends with status 0.
@@ -131,7 +131,7 @@ class SshConfig:
         return Program(what="Match exec", command=command, where=where, own=own, refused=self._refused)
 
     def _ask(self, target: str, user: str | None, port: int | None, why: str) -> Answer:
-        """Return what ``ssh -G`` says of a target."""
+        """Return the settings from ``ssh -G`` for a target."""
         ssh = shutil.which("ssh")
         if ssh is None:
             raise ConfigError(
@@ -140,9 +140,9 @@ class SshConfig:
             )
         given = self._files.given
         named = programs_named(self._files) if self._refused else ()
-        if named:  # ssh would start what is not read here.
+        if named:  # ssh would start programs that exacell does not read.
             raise ConfigError(f"ssh -G might start {named[0]}, so it is not used: {self._refused}", hint=OWN_FILES)
-        # ssh runs what these conditions name: it has to be allowed as if it were run here.
+        # ssh runs the programs of these conditions: they must be allowed as if exacell ran them.
         for condition in filter(None, (section.condition for section in self._files.sections)):
             for command in [criterion.argument for criterion in condition.criteria if criterion.name == "exec"]:
                 check(
@@ -168,7 +168,7 @@ class SshConfig:
 
 
 class _Said:
-    """What a program has said, once it has."""
+    """The result of a program, once it is there."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -182,21 +182,21 @@ _SHELLS_OWN = re.compile(r"""["'`$\\;&<>|(){}\s\x00-\x1f\x7f]|^-""")
 
 
 def _refuse_signs(name: str, what: str) -> None:
-    """Return when a name holds no sign that a shell takes as its own: ssh_config's commands may hold it.
+    """Raise ConfigError if a name has a character that a shell interprets, because commands of ssh_config may contain it.
 
     Source: OpenSSH 9.6, ssh.c, valid_hostname and valid_ruser.
 
     Raises:
-        ConfigError: it does.
+        ConfigError: the message names the host or login.
     """
     if _SHELLS_OWN.search(name):
         raise ConfigError(f"the {what} {name!r} holds a sign that a shell takes as its own: give it without")
 
 
 def _which_file(given: Path | None, both: str) -> list[str]:
-    """Return the option that has ssh read the same files as we do.
+    """Return the option with which ssh reads the same files as exacell.
 
-    ssh takes the home from the passwd file; where HOME is another one, ``both`` has to include the user's and the system's.
+    ssh takes the home from the passwd file; if HOME is another folder, ``both`` must include the user's and the system's file.
     """
     if given is not None:
         return ["-F", str(given)]
@@ -234,14 +234,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _answer_of_ssh(text: str, target: str, *, own: bool, asked: str) -> Answer:
-    """Return the answer in the output of ``ssh -G``, which has a line for each keyword and expands some of the tokens."""
+    """Return the settings in the output of ``ssh -G``, which has a line per keyword and has expanded some of the tokens."""
     found = Found()
     for line in text.splitlines():
         keyword, _, value = line.partition(" ")
         if keyword in GROWING:
             found.lists.setdefault(keyword, []).append(value)
         elif keyword in KNOWN_HOSTS:
-            # Without quotes there, a blank begins another path only where that starts as paths do.
+            # Without quotes there, a blank starts another path only if the next character can begin a path.
             paths = [_at_home(path) for path in re.split(r" (?=[/~%$])", value)]
             found.lists[keyword] = [path.replace("%", "%%") for path in paths]
         elif keyword in USED:
@@ -251,7 +251,7 @@ def _answer_of_ssh(text: str, target: str, *, own: bool, asked: str) -> Answer:
 
 
 def _at_home(path: str) -> str:
-    """Return a path of ssh's, which takes the home from the passwd file, in HOME."""
+    """Return a path from ssh, which takes the home from the passwd file, with HOME in place of that home."""
     try:
         theirs = pwd.getpwuid(os.getuid()).pw_dir.rstrip("/") + "/"
     except KeyError:

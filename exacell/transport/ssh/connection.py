@@ -1,5 +1,5 @@
-"""One open SSH connection, one command or upload on a plain channel of it, read to its end in linear time, and the words for
-what can go wrong. Imports paramiko."""
+"""Hold one open SSH connection, run one command or upload on a plain channel of it in linear time, and describe what can go
+wrong. Imports paramiko."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from exacell.transport.ssh.wire import Wire
 _KEEPALIVE_S = 30
 _MOVE_S = 5.0
 _NO_SERVER = ("banner", "protocol version")
-"""What paramiko says when the other side hangs up at once or speaks something else."""
+"""What paramiko reports if the other side hangs up at once or speaks another protocol."""
 
 
 class HostKeyError(TransportError):
-    """The host's key is unknown, changed, revoked, or vouched for in a way that is not supported."""
+    """The host's key is unknown, changed or revoked, or confirmed in a way that is not supported."""
 
 
 class Progress(Protocol):
-    """Told of each stage of an opening before it may block."""
+    """Called with each stage of an opening before the stage may block."""
 
     def __call__(self, late: str, seconds: float, abort: Callable[[], None]) -> None:
-        """Take note of a stage.
+        """Note a stage.
 
         Args:
-            late: the problem, if it takes longer than ``seconds``.
-            abort: ends it from another thread.
+            late: the problem, if the stage takes longer than ``seconds``.
+            abort: ends the stage from another thread.
         """
 
 
@@ -47,13 +47,13 @@ class Connection:
     """One open, authenticated connection.
 
     Attributes:
-        user: who is logged in.
+        user: the user who is logged in.
         fingerprint: of the key that logged in, ``SHA256:…``.
         sessions: the long-lived CellCLIs on the wire.
         reads: how many reads were sent on it.
-        locale: variables that SendEnv has go with text that is carried.
-        wire: whose reading the transport's one reader does, and on which commands are streams; None for a connection
-            with a thread of its own.
+        locale: the variables of SendEnv, which are sent with commands whose text is for a person.
+        wire: the transport whose reading the shared reader does, with commands as streams; None for a connection
+            with its own thread.
     """
 
     def __init__(self, connection: Any, *, route: Route, fingerprint: str, on_close: Callable[[], None]) -> None:
@@ -74,26 +74,26 @@ class Connection:
 
     @property
     def alive(self) -> bool:
-        """Whether the connection was still up when last heard of."""
+        """Return whether the connection was still up when last heard of."""
         return self._transport.is_active()
 
     @property
     def last_words(self) -> str:
-        """One line on how the connection ended."""
+        """Return one line on how the connection ended."""
         error = self._transport.get_exception()
         return reason(error) if error is not None else "it was closed"
 
     @property
     def banner(self) -> str:
-        """What the server showed before the login, empty when nothing."""
+        """Return the server's text before the login, empty if there was none."""
         shown = self._transport.get_banner()
         return shown.decode("utf-8", "backslashreplace") if isinstance(shown, bytes) else str(shown or "")
 
     def open_tunnel(self, host: str, port: int, seconds: float) -> socket.socket | paramiko.Channel:
-        """Return a connection from there to ``host``: a socket where the one reader reads this connection.
+        """Return a connection from the host to ``host``: a socket if the shared reader reads this connection.
 
         Raises:
-            TransportError: refused, or not reached in time, or the connection is dead; a connection that is silent is closed.
+            TransportError: refused, or not reached in time, or the connection is dead; a silent connection is closed.
         """
         if self.wire is None:
             return self.open_channel(seconds, to=(host, port))
@@ -103,7 +103,7 @@ class Connection:
         """Return a new session channel, or a tunnel ``to`` (host, port).
 
         Raises:
-            TransportError: refused; or the connection is dead, or silent for ``seconds``, and is closed then.
+            TransportError: refused; or the connection is dead or silent for ``seconds``, and is closed.
         """
         try:
             if to is None:
@@ -122,10 +122,10 @@ class Connection:
             ) from error
 
     def close(self) -> None:
-        """End the connection; every channel on it ends too. From any thread, also twice, and the reader never waits."""
+        """Close the connection, and with it every channel on it. May be called from any thread, also twice; never waits."""
         self._transport.close()
         if self.wire is not None and self.wire.reader.is_current():
-            # What carries the connection, a ProxyCommand, may take a second to end.
+            # The program of the connection, a ProxyCommand, may take a second to end.
             threading.Thread(target=self._on_close, name="exacell close", daemon=True).start()
         else:
             self._on_close()
@@ -150,7 +150,7 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
     """Return one line on why key exchange with ``route`` failed after ``seconds``.
 
     Args:
-        said: how the route's ProxyCommand failed; empty when there is none, or it ended without a word.
+        said: how the route's ProxyCommand failed; empty if there is none, or if it printed nothing.
     """
     if seconds >= route.login_timeout:
         return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"
@@ -174,27 +174,27 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
 
 _PIECE = 1 << 20
 _INLINE_STDIN = 16 << 10
-"""Bytes of standard input that are sent before reading; more is sent by a thread, so that a command that answers before
-it has read everything cannot block on us while we block on it."""
+"""Bytes of standard input that are sent before reading. More is sent by a thread: otherwise a command that answers before
+it has read everything, and exacell, could block each other."""
 
 
 _LAST_WORDS_S = 1.0
-"""How long a transport that is dying may take to say so, on a host with much else to do."""
+"""How long a dying transport may take to report it, on a busy host."""
 
 
 class Bell(threading.Event):
-    """Rung by either stream's buffer; a buffer that runs empty does not silence the other."""
+    """Set by either stream's buffer; an empty buffer of one stream does not clear it for the other."""
 
     def clear(self) -> None:
-        """Do nothing: only the reader lowers it, with :meth:`rearm`."""
+        """Do nothing: only the reading thread clears it, with :meth:`rearm`."""
 
     def rearm(self) -> None:
-        """Lower the bell, before looking at the buffers."""
+        """Clear the event, before the buffers are checked."""
         super().clear()
 
 
 def listen(channel: paramiko.Channel) -> Bell:
-    """Return what is rung when something arrives on either stream of a channel."""
+    """Return an event that is set when something arrives on either stream of a channel."""
     bell = Bell()
     channel.in_buffer.set_event(bell)
     channel.in_stderr_buffer.set_event(bell)
@@ -204,11 +204,11 @@ def listen(channel: paramiko.Channel) -> Bell:
 def execute(
     channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture, env: Variables = ()
 ) -> Ending:
-    """Run ``command`` on a fresh session channel and read it to its end into ``capture``; close the channel.
+    """Run ``command`` on a new session channel, read its output to the end into ``capture``, and close the channel.
 
     Args:
         stdin: sent to the command, then end-of-file; None: end-of-file at once.
-        env: variables for the command; the server may leave them out.
+        env: variables for the command; the server may ignore them.
     """
     bell = listen(channel)
     try:
@@ -228,9 +228,9 @@ def execute(
 
 
 def ending_of(channel: paramiko.Channel) -> Ending:
-    """Return how a command ended, whose output has come to its end.
+    """Return how a command ended, after its output has ended.
 
-    A status may come before the rest of the output: where the connection was lost behind it, that may be missing.
+    A status may come before the rest of the output; if the connection was lost after that, output may be missing.
     """
     status = channel.recv_exit_status()
     if status >= 0 and (channel.eof_received or not is_dead(channel.get_transport())):
@@ -239,14 +239,14 @@ def ending_of(channel: paramiko.Channel) -> Ending:
 
 
 def hang_up(channel: paramiko.Channel) -> None:
-    """Close ``channel``; that its connection has died meanwhile is no matter. Any wait on it ends."""
+    """Close ``channel``, even if its connection has died meanwhile. Any wait on it ends."""
     with contextlib.suppress(SSHException, EOFError, OSError):
         channel.close()
 
 
 def is_dead(transport: paramiko.Transport) -> bool:
-    """Return whether the connection under a channel that failed is gone."""
-    # A dying transport ends its channels first and says last that it is not active: its thread is then about to end.
+    """Return whether the connection of a failed channel is gone."""
+    # A dying transport first ends its channels and only then reports that it is inactive; its thread is about to end.
     transport.join(_LAST_WORDS_S)
     return not transport.is_active()
 
@@ -263,14 +263,14 @@ def _send(channel: paramiko.Channel, data: bytes) -> None:
         channel.sendall(data)
         channel.shutdown_write()
     except (OSError, EOFError):
-        # The command ended, or the connection died, before it took everything: how it ended says what that means.
+        # The command ended, or the connection died, before it took everything; the way it ended shows which.
         return
 
 
 def _drain(channel: paramiko.Channel, bell: Bell, capture: Capture) -> None:
     while True:
         bell.rearm()
-        # Looked at before the buffers: the end is announced only after everything was put into them.
+        # Checked before the buffers: the end is announced only after all output is in them.
         ended = channel.eof_received or channel.closed
         arrived = False
         while channel.recv_ready():
@@ -286,9 +286,9 @@ def _drain(channel: paramiko.Channel, bell: Bell, capture: Capture) -> None:
 
 
 def send_files(channel: paramiko.Channel, upload: Upload, capture: Capture) -> Ending:
-    """Send the files on a fresh session channel and close it; status 1 when some could not be written.
+    """Send the files on a new session channel and close it; the status is 1 if some files could not be written.
 
-    What scp would say about a file goes to the standard error in ``capture``; the other files are still sent.
+    Messages about a file, in scp's words, go to the standard error in ``capture``; the other files are still sent.
     """
     try:
         try:

@@ -1,4 +1,4 @@
-"""Our end of one channel on an attached wire: its numbers, what either side may still send, its close; and the
+"""Hold exacell's end of one channel on an attached wire: its numbers, how much each side may send, its close; and the
 tunnel to a further host that such a channel can be. Imports paramiko."""
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from exacell.transport.ssh.wire import Receiver, Wire
 Variables = Sequence[tuple[str, str]]
 """Names and values for a command's environment."""
 WINDOW = 4 << 20
-"""Bytes that the other side may send before we say that there is room again."""
+"""Bytes that the other side may send before exacell must report that there is room again."""
 _PACKET = 32 << 10
 _MARGIN = 64
 """Bytes of a packet that are not data."""
 
 
 class Endpoint:
-    """A channel as we see it; all methods run in the reader's thread and never wait.
+    """One channel, seen from this side; all methods run in the reader's thread and never wait.
 
     Attributes:
-        wire: what it is a channel of.
-        refusal: why the server opened no channel; empty when it did.
+        wire: the connection of the channel.
+        refusal: why the server opened no channel; empty if it did.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -37,13 +37,13 @@ class Endpoint:
         self.refusal = ""
         self._number = self._remote = 0
         self.room = 0
-        """Bytes that the other side takes now."""
+        """Bytes that the other side accepts now."""
         self._largest = _PACKET
         self._taken = 0
         self._asked = self._open = self._sent_all = False
 
     def ask(self, receiver: Receiver, kind: str, *rest: str | int) -> None:
-        """Ask for a channel of ``kind``; what comes on it goes to ``receiver``."""
+        """Ask for a channel of ``kind``; its messages go to ``receiver``."""
         self._asked = True
         self._number = self.wire.register(receiver)
         message = _message(common.MSG_CHANNEL_OPEN)
@@ -53,42 +53,42 @@ class Endpoint:
         self._send(message, *rest)
 
     def opened(self, message: paramiko.Message) -> None:
-        """Take note that there is a channel."""
+        """Note that the channel is open."""
         self._remote, self.room = message.get_int(), message.get_int()
         self._largest = max(_MARGIN + 1, min(_PACKET, message.get_int()))
         self._open = True
 
     def refused(self, message: paramiko.Message) -> None:
-        """Take note that there is none, and why, in the server's own words if it has some."""
+        """Note that no channel was opened, and why, in the server's own words if there are any."""
         self.refusal = common.CONNECTION_FAILED_CODE.get(message.get_int(), "(unknown code)")
         words = " ".join(message.get_binary().decode("utf-8", "backslashreplace").split())
         if words and words != self.refusal:
             self.refusal += f" ({words})"
 
     def give_back(self, kind: int, message: paramiko.Message) -> None:
-        """Close a channel that comes after :meth:`close`."""
+        """Close a channel that was opened only after :meth:`close`."""
         if kind == common.MSG_CHANNEL_OPEN_SUCCESS:
             self._remote = message.get_int()
             self._send(self._to_it(common.MSG_CHANNEL_CLOSE))
         self.wire.forget(self._number)
 
     def took(self, size: int) -> None:
-        """Let the other side send as much again as was taken."""
+        """Let the other side send as much more as was received."""
         self._taken += size
         if self._taken >= WINDOW // 4:
             taken, self._taken = self._taken, 0
             self._send(self._to_it(common.MSG_CHANNEL_WINDOW_ADJUST), taken)
 
     def may_send(self, message: paramiko.Message) -> None:
-        """Take note that the other side takes more."""
+        """Note that the other side accepts more."""
         self.room += message.get_int()
 
     def takes(self, size: int) -> bool:
-        """Return whether so many bytes can go in one packet now."""
+        """Return whether ``size`` bytes can be sent in one packet now."""
         return size <= min(self.room, self._largest - _MARGIN)
 
     def send(self, data: memoryview) -> int:
-        """Send of ``data`` what the other side takes in one packet; return how much that is."""
+        """Send as much of ``data`` as the other side accepts in one packet; return how many bytes."""
         size = min(len(data), self.room, self._largest - _MARGIN)
         if size:
             message = self._to_it(common.MSG_CHANNEL_DATA)
@@ -98,7 +98,7 @@ class Endpoint:
         return size
 
     def request(self, what: str, argument: bytes) -> None:
-        """Ask for something that the server answers with success or failure."""
+        """Send a request that the server answers with success or failure."""
         message = self._to_it(common.MSG_CHANNEL_REQUEST)
         message.add_string(what)
         message.add_boolean(True)
@@ -106,7 +106,7 @@ class Endpoint:
         self._send(message)
 
     def set_variables(self, variables: Variables) -> None:
-        """Have the command get variables; the server says nothing about those that it leaves out. Source: RFC 4254, 6.4."""
+        """Set variables for the command; the server does not report those that it ignores. Source: RFC 4254, 6.4."""
         for name, value in variables:
             message = self._to_it(common.MSG_CHANNEL_REQUEST)
             message.add_string("env")
@@ -116,16 +116,16 @@ class Endpoint:
             self._send(message)
 
     def refuse(self) -> None:
-        """Answer a request of the server's: no."""
+        """Refuse a request of the server."""
         self._send(self._to_it(common.MSG_CHANNEL_FAILURE))
 
     def sent_all(self) -> None:
-        """Say that nothing more is sent."""
+        """Report that nothing more will be sent."""
         self._sent_all = True
         self._send(self._to_it(common.MSG_CHANNEL_EOF))
 
     def close(self) -> None:
-        """Close the channel; one that was asked for and has not come yet is closed when it comes."""
+        """Close the channel; one that was asked for and is not open yet is closed when it opens."""
         alive = self.wire.active
         if self._open and alive:
             if not self._sent_all:
@@ -161,7 +161,7 @@ def _message(kind: int) -> paramiko.Message:
 
 
 class Stage(IntEnum):
-    """How far a tunnel has come."""
+    """The state of a tunnel."""
 
     OPENING = 0
     OPEN = 1
@@ -169,10 +169,10 @@ class Stage(IntEnum):
 
 
 class Tunnel:
-    """One connection to ``host`` through the gateway at the other end of ``wire``; :meth:`open` gives its socket.
+    """One connection to ``host`` through the gateway at the other end of ``wire``; :meth:`open` returns its socket.
 
     Attributes:
-        sock: our end of the pair.
+        sock: exacell's end of the socket pair.
     """
 
     def __init__(self, wire: Wire, host: str, port: int) -> None:
@@ -188,10 +188,10 @@ class Tunnel:
         self._problem = ""
 
     def open(self, seconds: float) -> socket.socket:
-        """Return the connected socket; not to be called in the reader's thread.
+        """Return the connected socket; must not be called in the reader's thread.
 
         Raises:
-            TransportError: the gateway refuses or does not reach the host within ``seconds``, or it is lost.
+            TransportError: the gateway refuses, or does not reach the host within ``seconds``, or is lost.
         """
         reader, asked = self._wire.reader, time.monotonic()
         reader.call(self._start)
@@ -199,7 +199,7 @@ class Tunnel:
             late = f"no answer from {self._place} within {seconds:g}s: the host is down, or a firewall drops packets"
             reader.call(lambda: self._fail(late))
             self._settled.wait()
-            # Others use the gateway too: it is given as long again for its sign of life.
+            # Other targets use the gateway too: it gets as long again for a sign of life.
             reader.call(lambda: self._watch_gateway(asked, seconds))
         if self._problem:
             raise TransportError(self._problem)
@@ -216,13 +216,13 @@ class Tunnel:
             return
         if self._wire.active:
             self._channel.ask(self, "direct-tcpip", *self._to, "", 0)
-            # It says nothing while it connects: this tells one that waits for a host from one that is dead.
+            # The gateway is silent while it connects: the request shows whether it waits for the host or is dead.
             self._wire.ask_for_life()
         else:
             self._fail("the connection was lost")
 
     def _fail(self, problem: str) -> None:
-        """Give up what is not open yet."""
+        """End a tunnel that is not open yet, with a problem."""
         if self._stage is Stage.OPENING:
             self._problem = problem
             self._theirs.close()
@@ -230,7 +230,7 @@ class Tunnel:
             self._settled.set()
 
     def _watch_gateway(self, asked: float, seconds: float) -> None:
-        """End the gateway's connection in ``seconds`` when it has been silent since it was asked."""
+        """End the gateway's connection after ``seconds`` if it has been silent since it was asked."""
         wire = self._wire
 
         def look() -> None:
@@ -240,7 +240,7 @@ class Tunnel:
         wire.reader.later(seconds, look)
 
     def receive(self, kind: int, message: paramiko.Message) -> None:
-        """Take a message from the gateway."""
+        """Process a message from the gateway."""
         if self._stage is Stage.ENDED:
             self._channel.give_back(kind, message)
         elif kind == common.MSG_CHANNEL_DATA:
@@ -266,22 +266,22 @@ class Tunnel:
             self._fail(f"the SSH server refused a tunnel to {self._place}: {self._channel.refusal}")
 
     def lost(self) -> None:
-        """Take note that the gateway's connection has ended."""
+        """Note that the gateway's connection has ended."""
         self._fail("the connection was lost")
         self._wire.reader.detach(self)
 
     def fail(self, error: Exception) -> None:
-        """End this connection alone."""
+        """End this tunnel only."""
         self._fail(f"the connection was lost ({error})")
         self._wire.reader.detach(self)
 
     # -- in the reader's thread: the socket's side -------------------------------------------------------------------
 
     def take(self) -> None:
-        """Begin; nothing can have come before."""
+        """Do nothing: no data can have come before."""
 
     def readable(self) -> None:
-        """Pass on what the connection has sent, as much as the gateway takes."""
+        """Pass on what the socket has received, as much as the gateway accepts."""
         reader = self._wire.reader
         room = min(self._channel.room, len(reader.room))
         if not room:
@@ -301,7 +301,7 @@ class Tunnel:
             left = left[self._channel.send(left) :]
 
     def flush(self) -> bool:
-        """Hand on what came from the gateway; return whether nothing is left."""
+        """Pass on the data from the gateway; return whether nothing is left."""
         sent = 0
         while sent < len(self._unsent):
             try:
@@ -321,7 +321,7 @@ class Tunnel:
         return True
 
     def check_life(self, now: float) -> None:
-        """Leave that to the connections on both sides."""
+        """Do nothing: the connections on both sides check this."""
 
     def end(self) -> None:
         """Close both sides."""

@@ -1,7 +1,7 @@
-"""Drives pairs (:mod:`exacell.transport.exchange`) on our connections: on a stream of the one reader, or on a plain
-channel; and makes replies of how commands ended there.
+"""Drive pairs (:mod:`exacell.transport.exchange`) on exacell's connections, on a stream of the shared reader or on a plain
+channel; and make the replies of commands there.
 
-Imports paramiko. However a pair ends, it is known whether the statement left.
+Imports paramiko. No matter how a pair ends, it is known whether the statement was sent.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from exacell.transport.ssh.stream import Stream
 
 
 class ChannelPipe:
-    """A plain channel on which the program has been started."""
+    """The pipe to a program that was started on a plain channel."""
 
     def __init__(self, channel: paramiko.Channel, capture: Capture) -> None:
         self._channel, self._capture = channel, capture
         self._bell = listen(channel)
 
     def hear(self, seconds: float | None) -> bytes | None:
-        """Return standard output; standard error is kept."""
+        """Return standard output; standard error is kept in the capture."""
         channel = self._channel
         while True:
             self._bell.rearm()
@@ -57,13 +57,13 @@ class ChannelPipe:
                 return None
 
     def say(self, data: bytes, *, last: bool) -> None:
-        """Feed ``data``."""
+        """Send ``data``."""
         try:
             self._channel.sendall(data)
             if last:
                 self._channel.shutdown_write()
         except (OSError, EOFError):
-            return  # How the channel ends says what that means.
+            return  # The way in which the channel ends shows what that means.
 
 
 def over_channel(
@@ -74,7 +74,7 @@ def over_channel(
     seconds: float,
     abort: Callable[[], None],
 ) -> Reply:
-    """Carry a pair out on a fresh channel, by the calling thread, and return the reply; the channel is closed."""
+    """Carry out a pair on a new channel, in the calling thread, and return the reply; the channel is closed."""
     capture, exchange, gone = Capture(flight.request.on_output), Exchange(pair), False
 
     def give_up() -> None:
@@ -101,7 +101,7 @@ def over_channel(
 
 
 def _late(flight: Flight, connection: Connection, exchange: Exchange, capture: Capture, seconds: float) -> Reply:
-    """Return the reply of a statement that left and had no end in time, or never left."""
+    """Return the reply of a statement that was sent and did not end in time, or was never sent."""
     if not exchange.sent:
         assert flight.request.pair is not None
         return late_look(flight, flight.request.pair)
@@ -119,7 +119,8 @@ class StreamPair:
     """One pair on a stream; all methods run in the reader's thread.
 
     Args:
-        again: called when the connection turned out to be dead before the statement left; False when it must not be.
+        again: called if the connection turns out to be dead before the statement was sent; repeats the pair and returns True, or
+            returns False if it must not.
     """
 
     def __init__(self, flight: Flight, connection: Connection, seconds: float, *, again: Callable[[], bool]) -> None:
@@ -130,10 +131,10 @@ class StreamPair:
         self._capture = Capture(flight.request.on_output)
         self._exchange = Exchange(pair)
         self.stream: Stream
-        """Set by whoever starts it."""
+        """Set by the caller that starts it."""
 
     def take(self, piece: bytes) -> None:
-        """Take standard output."""
+        """Process standard output."""
         if self._exchange.sent:
             self._capture.take(piece)
             return
@@ -141,16 +142,16 @@ class StreamPair:
         self._drive()
 
     def take_error(self, piece: bytes) -> None:
-        """Keep standard error: what Java says when it starts is no answer."""
+        """Keep standard error: Java's messages at the start are not an answer."""
         self._capture.take_error(piece)
 
     def opened(self) -> None:
-        """Begin to look: the program was started."""
+        """Send the first read, after the program was started."""
         self._drive()
         self._wake()
 
     def ended(self, ending: Ending) -> None:
-        """Make the reply."""
+        """Finish the flight with its reply."""
         exchange, flight, stream = self._exchange, self._flight, self.stream
         if exchange.sent:
             flight.finish(
@@ -166,7 +167,7 @@ class StreamPair:
             flight.finish(flight.reply(State.UNREACHABLE, (lost if ending.end is End.LOST else problem) + NOTHING))
 
     def late(self) -> Reply:
-        """Return the reply when the present stage took too long."""
+        """Return the reply if the present stage takes too long."""
         return _late(self._flight, self._connection, self._exchange, self._capture, self._seconds)
 
     def _wake(self) -> None:
@@ -188,7 +189,7 @@ class StreamPair:
                 case Act.SEND:
                     self._flight.stage(self._seconds, abort=stream.cancel, late=self.late)
                     if stream.ended:
-                        return  # It has been told that nothing was sent.
+                        return  # The reply that nothing was sent has already been made.
                     if stream.feed_at_once(data_of(self._pair.statement), exchange.may):
                         exchange.left()
                     elif not stream.ended:
@@ -206,7 +207,7 @@ class StreamPair:
 def late_reply(
     flight: Flight, connection: Connection, channel: paramiko.Channel, capture: Capture, seconds: float
 ) -> Callable[[], Reply]:
-    """Return what makes the reply of a command on a plain channel that did not end within ``seconds``."""
+    """Return a function that makes the reply of a command on a plain channel that did not end within ``seconds``."""
 
     def reply() -> Reply:
         if channel.exit_status_ready() and channel.exit_status >= 0 and may_stay_open(flight.request):
@@ -217,14 +218,16 @@ def late_reply(
 
 
 def may_stay_open(request: Request) -> bool:
-    """Return whether what has come of a command that ended is all that it said, though its output was not closed: something that
-    it left running holds it open. CellCLI leaves nothing running: the rest of what it reads out is still on its way.
+    """Return whether the output of an ended command can be complete although its stream is still open.
+
+    A process that the command left running may hold the stream open. CellCLI leaves no process running, so the rest of a read's
+    output is still on its way.
     """
     return request.role.changes or statements_in(request.command) is None
 
 
 def kept_answer(flight: Flight, connection: Connection, answer: bytes | Store) -> Reply:
-    """Return the reply of a long-lived CellCLI that answered; a large answer is handed over."""
+    """Return the reply of a long-lived CellCLI that answered; a large answer stays on disk if the request allows it."""
     large = None
     if isinstance(answer, bytes):
         text = answer.decode("utf-8", "backslashreplace")
@@ -237,7 +240,7 @@ def kept_answer(flight: Flight, connection: Connection, answer: bytes | Store) -
 
 
 def timed_out(flight: Flight, connection: Connection, seconds: float, stdout: str, stderr: str = "") -> Reply:
-    """Return the reply of a command without an end, with what had come of its answer."""
+    """Return the reply of a command that did not end in time, with its output so far."""
     return flight.reply(
         State.TIMED_OUT,
         no_end(flight.request, seconds),
@@ -248,7 +251,7 @@ def timed_out(flight: Flight, connection: Connection, seconds: float, stdout: st
 
 
 def reply_of(flight: Flight, connection: Connection, ending: Ending, capture: Capture) -> Reply:
-    """Return the reply of a command that ended; what was captured is handed over."""
+    """Return the reply of a command that ended; the output is taken from ``capture``."""
     state = State.OK if ending.exit_status == 0 else State.FAILED
     large = capture.output.hand_over_file() if flight.request.in_pieces and state is State.OK else None
     return flight.reply(

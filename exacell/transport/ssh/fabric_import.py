@@ -1,11 +1,11 @@
-"""Imports fabric and paramiko without what they load for their own tests, command line and configuration files.
+"""Import fabric and paramiko without modules that they load only for tests, command line and configuration files.
 
 ``import fabric`` takes 130 ms, half of it for modules that a connection never uses: unittest.mock (and asyncio with
-it) for a class that tests use, a YAML parser for configuration files that we do not read, importlib.metadata for a
-version number, a library that copies signatures, and what the packages invoke and fabric offer at their front doors: task
-runners, argument parsers. Here each of those is put off to its first use, if there ever is one. Without this module a cold
-read of one cell takes 1.35 times as long, one of 14 cells 1.26 times: docs/performance.md. Whoever suspects it sets
-``EXACELL_PLAIN_IMPORT`` to anything, and fabric is imported as Python does.
+it) for a class that tests use, a YAML parser for configuration files that exacell does not read, importlib.metadata for a
+version number, a library that copies signatures, and what the packages invoke and fabric export at the top level: task
+runners, argument parsers. This module delays each of them to its first use, if there is one. Without it a cold
+read of one cell takes 1.35 times as long, one of 14 cells 1.26 times: docs/performance.md. If it causes a problem, set
+``EXACELL_PLAIN_IMPORT`` to any value, and fabric is imported as usual.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _OFFERED = {
     },
     "fabric": {"Config": "config", "Connection": "connection"},
 }
-"""What is asked for at the packages' front doors on the way to a connection, and the module where it is."""
+"""Top-level names that a connection needs, and the module that holds each."""
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def import_fabric() -> None:
-    """Import fabric, and paramiko with it, in the shortest way; other imports of theirs later find them there."""
+    """Import fabric and paramiko in the fastest way; later imports of them find them loaded."""
     with _ONE_AT_A_TIME:
         if "fabric" in sys.modules:
             return
@@ -63,10 +63,10 @@ def import_fabric() -> None:
 
 
 def _open_door(package: str) -> None:
-    """Make ``package`` known without running it: it runs when it is asked for something that is not ``_OFFERED``."""
+    """Register ``package`` without running it: it runs when a name that is not in ``_OFFERED`` is asked for."""
     spec = PathFinder.find_spec(package) if package not in sys.modules else None
     if spec is None or spec.loader is None:
-        return  # It is there already, or it is nowhere: its import will say so.
+        return  # It is loaded already, or missing: then its import will raise an error.
     loader, module, modules = spec.loader, importlib.util.module_from_spec(spec), _OFFERED[package]
 
     def ask(name: str) -> object:
@@ -74,7 +74,7 @@ def _open_door(package: str) -> None:
         if where is not None:
             found: object = getattr(importlib.import_module(f"{package}.{where}"), name)
         elif name.startswith("__") and name != "__version__":
-            raise AttributeError(name)  # Only the import system asks for such, to see whether it is there.
+            raise AttributeError(name)  # Only the import system asks for such names, to test whether they exist.
         elif PathFinder.find_spec(f"{package}.{name}", list(module.__path__)) is not None:
             found = importlib.import_module(f"{package}.{name}")
         else:
@@ -88,15 +88,15 @@ def _open_door(package: str) -> None:
 
 
 class _PutOff:
-    """Finds the YAML parser in a form that is loaded when something of it is first asked for.
+    """Finds the YAML parser as a module that is loaded only when a name of it is first used.
 
-    A MetaPathFinder but for its base class, whose module costs more than is saved here.
+    It acts as a MetaPathFinder without that base class, whose import would cost more than is saved here.
     """
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return a spec for the YAML parser alone."""
+        """Return a spec for the YAML parser, None for all other modules."""
         spec = PathFinder.find_spec(fullname, path) if fullname == _YAML else None
         if spec is not None and spec.loader is not None:
             spec.loader = importlib.util.LazyLoader(spec.loader)
@@ -105,7 +105,7 @@ class _PutOff:
 
 @contextmanager
 def _instead(name: str, make: Any) -> Iterator[None]:
-    """Have imports of ``name`` find a stand-in for a while, unless the module is loaded already."""
+    """While entered, imports of ``name`` get a stand-in, unless the module is loaded already."""
     if name in sys.modules:
         yield
         return
@@ -113,12 +113,12 @@ def _instead(name: str, make: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        # The real one comes with the next import.
+        # The next import loads the real module.
         del sys.modules[name]
 
 
 def _later_mock(name: str) -> ModuleType:
-    """Return a stand-in whose Mock loads the real one when it is called. Source: invoke.context, MockContext."""
+    """Return a stand-in whose Mock loads the real module when it is called. Source: invoke.context, MockContext."""
 
     def mock(*args: Any, **kwargs: Any) -> Any:
         return importlib.import_module(name).Mock(*args, **kwargs)
@@ -146,7 +146,7 @@ def _wrapping(name: str) -> ModuleType:
 
 
 def _version_only(name: str) -> ModuleType:
-    """Return a stand-in that reads a version from the name of the folder where pip notes it."""
+    """Return a stand-in that reads a version from the name of pip's folder for the package."""
 
     def version(package: str) -> str:
         for folder in sys.path:

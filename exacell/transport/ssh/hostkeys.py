@@ -1,8 +1,8 @@
-"""Host keys: known_hosts read once, a verdict for each key a host offers, and the line that trusts one.
+"""Read known_hosts, judge each key that a host offers, and write the line that trusts one.
 
 Understands plain, wildcard, negated and hashed names, ``[host]:port``, ``@revoked`` and ``@cert-authority``. A line
-that cannot be read never stops anything: it is noted and skipped. Names are looked up as OpenSSH does: ``[host]:port``
-first when the port is not 22, then the bare name, where only a match counts. Sources: sshd(8), SSH_KNOWN_HOSTS FILE
+that cannot be read stops nothing: it is noted and skipped. Names are looked up as OpenSSH does: ``[host]:port``
+first if the port is not 22, then the bare name, where only a match counts. Sources: sshd(8), SSH_KNOWN_HOSTS FILE
 FORMAT; ssh(1), VERIFYING HOST KEYS; OpenSSH sshconnect.c, check_host_key.
 """
 
@@ -32,14 +32,14 @@ _KRL_MAGIC = b"SSHKRL\n\0"
 
 @dataclass(frozen=True, kw_only=True)
 class HostKey:
-    """One public key. ``blob`` is its SSH wire form, which is what is compared."""
+    """One public key. ``blob`` is its SSH wire form, by which keys are compared."""
 
     key_type: str
     blob: bytes
 
     @property
     def fingerprint(self) -> str:
-        """``SHA256:…`` as ssh-keygen -l prints it."""
+        """Return ``SHA256:…`` as ssh-keygen -l prints it."""
         return "SHA256:" + base64.b64encode(hashlib.sha256(self.blob).digest()).decode("ascii").rstrip("=")
 
     @classmethod
@@ -47,7 +47,7 @@ class HostKey:
         """Return the key in ``blob``; its type is the blob's own first string.
 
         Raises:
-            ValueError: ``blob`` is no SSH public key.
+            ValueError: ``blob`` is not an SSH public key.
         """
         if len(blob) < 4:
             raise ValueError("too short for a key")
@@ -59,7 +59,7 @@ class HostKey:
 
 
 class Trust(StrEnum):
-    """What known_hosts says of an offered key."""
+    """The verdict of known_hosts on an offered key."""
 
     KNOWN = "known"
     UNKNOWN = "unknown"
@@ -76,7 +76,7 @@ class Verdict:
         name: the name under which it was looked up first, ``host``, ``[host]:port`` or the HostKeyAlias.
         where: ``file:line`` of the lines that decided; empty when nothing was found.
         others: key types that are known for the host, without the offered one.
-        files: the known_hosts files that were read, the one that ``trust`` writes first.
+        files: the known_hosts files that were read, first the one to which ``trust`` writes.
     """
 
     trust: Trust
@@ -90,7 +90,7 @@ class Verdict:
         """Return one line with the fingerprint and the way out; empty when the key is known.
 
         Args:
-            target: what the user calls the host, for ``trust <target>``.
+            target: the user's name for the host, for ``trust <target>``.
             scan: an ssh-keyscan command that fetches the key, empty when there is none.
         """
         offered = f"{self.key.key_type} {self.key.fingerprint}"
@@ -159,13 +159,13 @@ class KnownHosts:
 
     @classmethod
     def parse(cls, text: str, file: str) -> KnownHosts:
-        """Return what one file's ``text`` says; ``file`` is its name for messages. Never raises."""
+        """Return the lines of one file's ``text``; ``file`` is its name for messages. Never raises."""
         lines, notes = _parse(text, file)
         return cls(lines, files=(file,), notes=notes)
 
     @classmethod
     def read(cls, paths: Sequence[Path]) -> KnownHosts:
-        """Return what the files at ``paths`` say together; a missing file says nothing, an unreadable one is noted."""
+        """Return the lines of all files at ``paths``; a missing file counts as empty, an unreadable one is noted."""
         lines: list[Line] = []
         notes: list[str] = []
         for path in paths:
@@ -191,7 +191,7 @@ class KnownHosts:
         return tuple(sorted(found, key=lambda line: self._order[id(line)]))
 
     def key_types(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the types of the keys pinned for the first of ``names`` that has any: ask the host for those."""
+        """Return the types of the known keys of the first of ``names`` that has any, to ask the host for them."""
         for name in names:
             types = tuple(dict.fromkeys(line.key.key_type for line in self.lines_for(name) if not line.marker))
             if types:
@@ -200,11 +200,11 @@ class KnownHosts:
 
     @cached_property
     def fingerprints(self) -> frozenset[str]:
-        """The fingerprints of all keys that stand there under a name."""
+        """Return the fingerprints of all keys that the files hold for a name."""
         return frozenset(line.key.fingerprint for line in self._lines if not line.marker)
 
     def pins(self, names: Sequence[str]) -> tuple[HostKey, ...]:
-        """Return the keys that stand beside the first of ``names`` that has any; a pattern, which others match too, pins none."""
+        """Return the keys of the first of ``names`` that has any; patterns, which match other hosts too, don't count."""
         for name in names:
             lines = [line for line in self.lines_for(name) if not line.marker and line not in self._patterned]
             if lines:
@@ -215,7 +215,7 @@ class KnownHosts:
         """Return the verdict on ``key`` for a host.
 
         Args:
-            names: what to look it up under, most specific first: ``[host]:port``, then ``host``. In all but the first
+            names: the names to look up, most specific first: ``[host]:port``, then ``host``. In all but the first
                 only revocation and an equal key count.
         """
         found = [self.lines_for(name) for name in names]
@@ -242,7 +242,7 @@ class KnownHosts:
 
 
 class KnownHostsCache:
-    """Hands out parsed files, reading them again only when one has changed on disk. Thread-safe."""
+    """Returns parsed files, and reads them again only when one has changed on disk. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -250,12 +250,12 @@ class KnownHostsCache:
 
     @property
     def places(self) -> frozenset[Path]:
-        """The files that were asked for, whether or not they are there."""
+        """Return the files that were asked for, even if they don't exist."""
         with self._lock:
             return frozenset(path for paths in self._read for path in paths)
 
     def get(self, paths: Sequence[Path]) -> KnownHosts:
-        """Return what the files say now."""
+        """Return the present content of the files."""
         key = tuple(paths)
         stamp = tuple(_stamp(path) for path in key)
         with self._lock:
@@ -267,10 +267,10 @@ class KnownHostsCache:
 
 
 def is_revoked_by(path: Path, key: HostKey) -> bool:
-    """Return whether RevokedHostKeys file ``path`` lists ``key``.
+    """Return whether the RevokedHostKeys file ``path`` lists ``key``.
 
     Raises:
-        ConfigError: the file cannot be read or is a binary revocation list; nothing can be trusted then.
+        ConfigError: the file cannot be read or is a binary revocation list, so no key can be trusted.
     """
     try:
         content = path.read_bytes()
@@ -284,7 +284,7 @@ def is_revoked_by(path: Path, key: HostKey) -> bool:
 
 
 def lookup_names(host: str, port: int, *, alias: str = "") -> tuple[str, ...]:
-    """Return the names a host's key is looked up under, most specific first."""
+    """Return the names under which a host's key is looked up, most specific first."""
     if alias:
         return (alias,)
     return (host,) if port == 22 else (f"[{host}]:{port}", host)
@@ -294,7 +294,7 @@ def append_key(path: Path, name: str, key: HostKey, *, hashed: bool = False) -> 
     """Append a line that trusts ``key`` for ``name`` and return it; creates file (0600) and directory (0700).
 
     Args:
-        hashed: write the name as HashKnownHosts does.
+        hashed: whether to write the name as HashKnownHosts does.
 
     Raises:
         TransportError: the file can't be written.
@@ -327,7 +327,7 @@ def _host_key_file(key_type: str) -> str:
 
 
 def own_host_keys(folder: Path = Path("/etc/ssh")) -> frozenset[str]:
-    """Return the fingerprints of this machine's own host keys, as far as its public files can be read."""
+    """Return the fingerprints of this machine's own host keys, from the public files that can be read."""
     found = set()
     for path in folder.glob("ssh_host_*_key.pub"):
         with suppress(OSError, ValueError, IndexError):

@@ -1,8 +1,8 @@
-"""Long-lived CellCLIs: one started on a connection and fed reads, because each start costs seconds of Java.
+"""Keep long-lived CellCLIs: each is started once on a connection and gets many reads, because a start costs seconds of Java.
 
-Only reads are ever fed, to a CellCLI that was started so that it refuses anything else (``-m``). One that dies, or says
-anything that :mod:`exacell.cellcli.framing` does not recognise, is dropped, and whoever waited for it is told so and
-asks with a CellCLI of its own. All methods run in the reader's thread.
+They only get reads, and are started with ``-m``, so that they refuse anything else. A CellCLI that dies, or prints
+anything that :mod:`exacell.cellcli.framing` does not recognise, is dropped; a caller that waited for it is informed and
+starts a CellCLI for itself. All methods run in the reader's thread.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from exacell.transport.ssh.stream import Stream
 from exacell.transport.ssh.wire import Wire
 
 START_S = 30.0
-"""A CellCLI that has said nothing for so long after its start is given up."""
+"""Seconds without output after its start, after which a CellCLI is given up."""
 QUIET_S = 1.0
-"""After so much silence a probe may have the answers that it gets, and an error may get no marker behind it: whoever waits
-asks elsewhere. A CellCLI that took longer to say its first word is given as long as that."""
+"""After so many seconds of silence a probe may have all its answers, or an error may come without an end marker: the caller
+then asks elsewhere. A CellCLI that took longer to print its first output gets that time instead."""
 DOUBT_S = 30.0
-"""After so much more silence nothing will come: it is not just a cell that is slow."""
+"""After so many more seconds of silence nothing will come: the cell is not just slow."""
 MOST_LOSSES = 3
-"""After so many CellCLIs that were lost, a connection goes without."""
+"""After so many lost CellCLIs, a connection keeps no more of them."""
 
 _ENDLESS = "this CellCLI does not mark the end of an answer"
 
 
 class Phase(StrEnum):
-    """Where a session stands."""
+    """The state of a session."""
 
     PROBING = "probing"
     READY = "ready"
@@ -46,12 +46,12 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Reads for a session, and who is told: exactly one of them, once.
+    """Reads for a session, with three functions, of which exactly one is called, once.
 
     Attributes:
-        on_answer: given the answer, a large one on disk.
-        on_lost: told why there is none.
-        on_limit: told that it was broken off because it is larger than ``limit`` bytes, or the disk is full.
+        on_answer: gets the answer, a large one on disk.
+        on_lost: gets the reason why there is no answer.
+        on_limit: called if the answer is larger than ``limit`` bytes, or the disk is full.
     """
 
     statements: tuple[str, ...]
@@ -65,8 +65,8 @@ class Session:
     """One CellCLI on one wire.
 
     Args:
-        on_end: told once when it is over; with True when no marker works there and another would fare no better.
-        idle_s: seconds after which it is closed when nobody asks: it holds memory on the cell.
+        on_end: called once at its end; the last argument is True if no end marker works there, so that another start won't help.
+        idle_s: seconds without a question after which it is closed, because it uses memory on the cell.
         turn_s: seconds that a question may wait for its turn.
     """
 
@@ -84,7 +84,7 @@ class Session:
         self._quiet_s = 0.0
         self._question: Question | None = None
         self._settled = Store()
-        """The beginning of a large answer."""
+        """The first part of a large answer."""
         self._timer: Timer | None = None
         self.phase = Phase.PROBING
         self._stream = Stream(wire, program, self, stdin=None, on_end=self._ended)
@@ -93,33 +93,33 @@ class Session:
 
     @property
     def free(self) -> bool:
-        """Whether it can take a question now; while it starts, it takes one that then waits."""
+        """Return whether it can take a question now; a question during its start waits for the start."""
         return self.idle and not self._doubtful
 
     @property
     def idle(self) -> bool:
-        """Whether nobody waits for it."""
+        """Return whether nobody waits for it."""
         return self.phase is not Phase.DEAD and self._question is None
 
     @property
     def unproven(self) -> bool:
-        """Whether it fell silent before it had shown an end of an answer."""
+        """Return whether it fell silent before the end of any answer was recognised."""
         return self._doubtful and self.phase is Phase.PROBING
 
     @property
     def takes_turns(self) -> bool:
-        """Whether a question may wait here until those before it are answered."""
+        """Return whether a question may wait here until earlier ones are answered."""
         return self._turn_s > 0 and self.phase is not Phase.DEAD and not self._doubtful
 
     def partial_of(self, question: Question) -> bytes:
-        """Return what has come of the answer to ``question``; nothing of a large one."""
+        """Return the answer to ``question`` so far; empty for a large one."""
         if question is not self._question:
             return b""
         small = self._framer is not None and self._framer.pending and not self._settled
         return self._framer.partial if self._framer is not None and small else b""
 
     def ask(self, question: Question) -> None:
-        """Take a question; the session has to be free, or to take turns."""
+        """Take a question; call it only if the session is free or takes turns."""
         if not self.free:
             self._queue.append(question)
             self._wire.reader.later(self._turn_s, lambda: self._waited(question), of=self._wire)
@@ -129,20 +129,20 @@ class Session:
             self._send()
 
     def end(self) -> None:
-        """Close it; whose question is under way is not told."""
+        """Close it; the caller of a question in progress is not informed."""
         self._question = None
         self._over("closed", hopeless=False)
 
     def drop(self, question: Question) -> None:
-        """Forget a question, whose asker is not told: only one that is under way takes the session with it."""
+        """Forget a question without informing its caller; a question in progress ends the session too."""
         if question is self._question:
             self.end()
             return
-        with suppress(ValueError):  # It is answered.
+        with suppress(ValueError):  # It is already answered.
             self._queue.remove(question)
 
     def _waited(self, question: Question) -> None:
-        """Send a question elsewhere that has waited long for its turn, unless all wait for the start."""
+        """Send a question that has waited too long for its turn elsewhere, unless all wait for the start."""
         if not any(each is question for each in self._queue):
             return
         if self.phase is Phase.PROBING:
@@ -152,7 +152,7 @@ class Session:
         question.on_lost("it is busy")
 
     def _turned_away(self, reason: str) -> None:
-        """Have all who wait for their turn ask elsewhere."""
+        """Send all questions that wait for their turn elsewhere."""
         waiting, self._queue = self._queue, deque()
         for question in waiting:
             question.on_lost(reason)
@@ -160,7 +160,7 @@ class Session:
     # -- what the stream tells -------------------------------------------------------------------------------------
 
     def take(self, piece: bytes) -> None:
-        """Take standard output."""
+        """Process standard output."""
         if self.phase is Phase.PROBING:
             self._quiet_s = self._quiet_s or max(QUIET_S, time.monotonic() - self._fed_at)
             if self._probe.feed(piece):
@@ -169,7 +169,7 @@ class Session:
                 self._wait(self._quiet_s, self._silent)
         elif self._framer is not None and self.phase is Phase.READY:
             if self._late and not self._framer.pending:
-                return  # An answer to the probe that was given up: the fence stands behind all of them.
+                return  # A late answer to the probe: the fence comes after all of them.
             try:
                 answer = self._framer.feed(piece)
             except ReplyError as error:
@@ -183,7 +183,7 @@ class Session:
                 self._wait(self._quiet_s, lambda: self._doubt("an error came without an end marker", hopeless=False))
 
     def _keep(self, piece: bytes) -> None:
-        """Keep a piece of a large answer; one that is too large ends the session."""
+        """Keep a piece of a large answer; if the answer is too large, the session ends."""
         self._settled.add(piece)
         question = self._question
         limit = question.limit if question is not None else None
@@ -198,7 +198,7 @@ class Session:
             question.on_limit(end)
 
     def take_error(self, piece: bytes) -> None:
-        """Take standard error: what Java says at the start is none of ours, later it belongs to an answer."""
+        """Handle standard error: Java's messages at the start are ignored; later output would belong to an answer."""
         if self.phase is Phase.READY and piece.strip():
             self._give_up("CellCLI wrote to its standard error")
 
@@ -214,14 +214,14 @@ class Session:
     # -- its life --------------------------------------------------------------------------------------------------
 
     def _silent(self) -> None:
-        """Go on with a marker that works by now; where none does, the answers that show one may still come."""
+        """Continue with a marker that has worked; if none has, wait on, because the answers may still come."""
         if self._probe.found() is not None:
             self._learned(late=True)
         else:
             self._doubt(_ENDLESS, hopeless=True)
 
     def _doubt(self, reason: str, *, hopeless: bool) -> None:
-        """Have whoever waits ask elsewhere, and wait for what may only be late: silence alone proves nothing."""
+        """Send the present question elsewhere, and wait for late output: silence alone proves nothing."""
         self._doubtful = True
         self._wait(DOUBT_S, lambda: self._over(reason, hopeless=hopeless))
         question, self._question = self._question, None
@@ -230,7 +230,7 @@ class Session:
         self._turned_away(reason)
 
     def _learned(self, *, late: bool) -> None:
-        """Go on with the marker that works; ``late`` says that some of what was sent to learn it may still be answered."""
+        """Continue with the marker that works; ``late`` means that some answers to the probe may still come."""
         marker = self._probe.found()
         if marker is None:
             self._over(_ENDLESS, hopeless=True)
@@ -295,11 +295,11 @@ class Session:
 
 
 class Sessions:
-    """The CellCLIs of one wire, one for each way to start it.
+    """The CellCLIs of one wire, one for each command that starts them.
 
     Attributes:
-        problem: why this connection goes without; empty as long as it does not.
-        idle_s, turn_s: of those that are started; see :class:`~exacell.transport.rack_transport.RackTransport`.
+        problem: why this connection keeps none; empty if it may.
+        idle_s, turn_s: for new sessions; see :class:`~exacell.transport.rack_transport.RackTransport`.
     """
 
     idle_s = 300.0
@@ -312,12 +312,12 @@ class Sessions:
         self.problem = ""
 
     def ask(self, feed: Feed, question: Question) -> Session | None:
-        """Put a question to the CellCLI that ``feed`` names, started if need be; None when it has to go without."""
+        """Put a question to the CellCLI of ``feed``, started if needed; return None if it can't be used."""
         if self.problem or not all(can_be_fed(statement) for statement in feed.statements):
             return None
         session = self._sessions.get(feed.program)
         if session is None and any(other.unproven for other in self._sessions.values()):
-            return None  # One that is waited for in vain is enough.
+            return None  # One silent CellCLI to wait for is enough.
         if session is None:
             session = self._sessions[feed.program] = Session(
                 self._wire, feed.program, self._forget, idle_s=self.idle_s, turn_s=self.turn_s
@@ -328,7 +328,7 @@ class Sessions:
         return session
 
     def end(self) -> bool:
-        """Close those that have nothing to do, to give their channels back; return whether there was one."""
+        """Close the idle ones to free their channels; return whether there was one."""
         idle = [session for session in self._sessions.values() if session.idle]
         for session in idle:
             session.end()

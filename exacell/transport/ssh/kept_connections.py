@@ -1,4 +1,4 @@
-"""A rack's open connections: one a target and login, opened when wanted and kept. Imports fabric and paramiko."""
+"""Keep a rack's open connections: one per target and login, opened when needed. Imports fabric and paramiko."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from exacell.transport.ssh.opener import Offer, Opener
 from exacell.transport.ssh.reader import Reader
 
 GRACE_S = 0.5
-"""Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""
+"""A stage may last so many seconds longer than the timeout inside it, because that has the better message."""
 _PATIENCE = 9
-"""Connect timeouts that another statement's connecting may take: name, connection and login, for two logins."""
+"""How long to wait for a login by another statement, in connect timeouts: name, connection and login, for two logins."""
 
 
 @dataclass
 class _Slot:
-    """The place of one kept connection; its lock is held while one is being opened."""
+    """One kept connection; its lock is held while it is being opened."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     connection: Connection | None = None
@@ -37,8 +37,8 @@ class KeptConnections:
     """The connections of one transport. Thread-safe.
 
     Args:
-        transport: whose they are: its rack, its timeouts, and where its reads fall back to the write login.
-        reader: reads them.
+        transport: the owner: its rack, its timeouts, and for which targets its reads use the write login.
+        reader: reads the connections.
     """
 
     def __init__(self, transport: RackTransport, reader: Reader) -> None:
@@ -50,7 +50,7 @@ class KeptConnections:
 
     @property
     def single_reads(self) -> dict[str, str]:
-        """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
+        """Return target → why no CellCLI can be kept open there, so that each read starts one."""
         with self._lock:
             slots = list(self._slots.items())
         return {
@@ -61,39 +61,39 @@ class KeptConnections:
 
     @property
     def host_keys(self) -> dict[str, str]:
-        """The host key that each target has shown."""
+        """Return target → the host key it has shown."""
         return dict(self._opener.host_keys) if self._opener is not None else {}
 
     @property
     def places(self) -> frozenset[Path]:
-        """The files that say how targets are reached and trusted, as far as they were read; see :attr:`Opener.places`."""
+        """Return the files read so far that decide how targets are reached and trusted; see :attr:`Opener.places`."""
         return self._opener.places if self._opener is not None else frozenset()
 
     @property
     def open(self) -> int:
-        """How many connections are open."""
+        """Return how many connections are open."""
         with self._lock:
             slots = list(self._slots.values())
         return sum(slot.connection is not None and slot.connection.alive for slot in slots)
 
     def shown(self, target: str, *, addresses: bool) -> Identity:
-        """Return what is known of who ``target`` is; see :meth:`Opener.shown`."""
+        """Return the known identity of ``target``; see :meth:`Opener.shown`."""
         return self._get_opener().shown(target, addresses=addresses)
 
     def lives(self, target: str, user: str | None) -> int:
-        """Return how often a login was connected."""
+        """Return how often the connection of a login was opened."""
         with self._lock:
             slot = self._slots.get((target, user))
         return slot.lives if slot is not None else 0
 
     def any_to(self, target: str) -> bool:
-        """Return whether a connection to ``target`` is open, whoever is logged in."""
+        """Return whether a connection to ``target`` is open, for any login."""
         with self._lock:
             slots = [slot for (name, _), slot in self._slots.items() if name == target]
         return any(slot.connection is not None for slot in slots)
 
     def ready(self, target: str, user: str | None) -> Connection | None:
-        """Return the open connection of a login if the one reader reads it, without waiting."""
+        """Return the open connection of a login, without waiting, if the shared reader reads it; else None."""
         slot = self._slots.get((target, user))
         connection = slot.connection if slot is not None else None
         return connection if connection is not None and connection.wire is not None and connection.alive else None
@@ -107,7 +107,7 @@ class KeptConnections:
         return self._get_opener().offer(target, lambda late, seconds, abort: None)
 
     def connect(self, flight: Flight, login: Login) -> tuple[Connection, bool, str]:
-        """Return a live connection, whether it was kept from before, and the command as it has to be sent on it.
+        """Return an open connection, whether it was open already, and the command to send on it.
 
         Raises:
             TransportError, ConfigError: see :meth:`Opener.open`.
@@ -124,20 +124,20 @@ class KeptConnections:
         """Return a new channel of a connection for a flight.
 
         Raises:
-            TransportError: there is none.
+            TransportError: no channel could be opened.
         """
         self.await_channel(flight, connection.close)
         return connection.open_channel(self._transport.connect_timeout)
 
     def await_channel(self, flight: Flight, abort: Abort) -> float:
-        """Declare that a flight waits for its connection to open a channel, and return the seconds that this may take."""
+        """Declare the stage in which a flight waits for a channel, and return the seconds that this may take."""
         seconds = self._transport.connect_timeout
         problem = f"the connection is silent for {seconds:g}s"
         flight.stage(seconds + GRACE_S, abort=abort, late=lambda: flight.reply(State.UNREACHABLE, problem))
         return seconds
 
     def close(self) -> None:
-        """End all connections; the next use opens them anew."""
+        """Close all connections; the next use opens new ones."""
         with self._lock:
             slots, self._slots = list(self._slots.values()), {}
             opener, self._opener = self._opener, None
@@ -149,7 +149,7 @@ class KeptConnections:
             opener.close()
 
     def _kept(self, flight: Flight, target: str, user: str | None) -> tuple[Connection, bool]:
-        """Return the open connection of a login, opening it when there is none, and whether it was open already."""
+        """Return the open connection of a login, which is opened if there is none, and whether it was open already."""
         key = (target, user)
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())
@@ -194,4 +194,4 @@ class KeptConnections:
 
 
 def _nothing() -> None:
-    """Abort a stage that nothing can interrupt."""
+    """Do nothing: this stage can't be interrupted."""

@@ -1,11 +1,11 @@
-"""Opens SSH connections: fabric reads ssh_config and connects; host keys are judged before anything of ours is sent.
+"""Open SSH connections: fabric reads ssh_config and connects; host keys are judged before exacell sends a command.
 
 Imports fabric and paramiko, which takes a tenth of a second even after :func:`exacell.transport.ssh.fabric_import.import_fabric`:
-import this module only when a connection is wanted.
+import this module only when a connection is needed.
 
-What fabric leaves to us, and why: its default accepts every host key, on gateways too; it opens one gateway connection
-a target (a jump host refuses the eleventh, MaxStartups) and walks a ProxyJump list backwards; its ProxyCommand spins
-when the command has ended. So sockets, those through gateways too, are made here and handed to fabric's Connection.
+Some things are not left to fabric: by default it accepts every host key, on gateways too; it opens one gateway connection
+per target (a jump host refuses the eleventh, MaxStartups) and follows a ProxyJump list backwards; its ProxyCommand loops
+when the command has ended. So sockets, also those through gateways, are made here and passed to fabric's Connection.
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ from exacell.transport.ssh.route import Hop, KeyRing, KeyStrategy, Route, jump_h
 from exacell.transport.ssh.sockets import EagerSocket, Piped, break_off, connect, end, resolve
 from exacell.transport.ssh.wire import Wire, prefer_framed, supported
 
-# Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.
+# Without a handler, logging's default would write paramiko's warnings and tracebacks to stderr.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 _SIGNATURES = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
 _PROGRAMS_S = 2 * PROGRAM_S + 1
 _GRACE_S = 0.5
-"""Seconds by which a stage is allowed to outlast the timeout inside it, whose message is the better one."""
+"""A stage may last so many seconds longer than the timeout inside it, because that has the better message."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """The host key a host offers now, and what known_hosts says of it.
+    """The host key that a host offers now, and its verdict by known_hosts.
 
     Attributes:
-        trust_file: the known_hosts file that trusting it writes.
+        trust_file: the known_hosts file to which ``trust`` writes it.
         hashed: whether HashKnownHosts asks for hashed names there.
     """
 
@@ -71,20 +71,20 @@ class Offer:
 
     @property
     def problem(self) -> str:
-        """One line with the way out; empty when the key is known."""
+        """Return one line with the problem and the way out; empty if the key is known."""
         port = f" -p {self.route.port}" if self.route.port != 22 else ""
         return self.verdict.problem(self.route.target, scan=f"ssh-keyscan{port} {self.route.host}")
 
 
 class Opener:
-    """Opens connections as one rack's ssh_config says. Thread-safe; gateways are shared between targets.
+    """Opens connections by one rack's ssh_config. Thread-safe; targets share gateways.
 
     Args:
-        ssh_config: read instead of the user's and the system's file.
-        no_programs: why no program that it names may be started; empty where they may.
-        connect_timeout: seconds for a TCP connection, twice that for a login. None: what ssh_config's ConnectTimeout
-            says, else ``default_timeout``.
-        reader: gets the connections once they are logged in; None leaves each to a thread of its own.
+        ssh_config: the file to read instead of the user's and the system's.
+        no_programs: why no program that it names may be started; empty if they may.
+        connect_timeout: seconds for a TCP connection, twice that for a login. None: ssh_config's ConnectTimeout,
+            else ``default_timeout``.
+        reader: gets the connections after the login; None means that each has its own thread.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ class Opener:
         """Return a new connection to ``target``.
 
         Args:
-            user: the login; None takes ssh_config's User or the operator's own name.
+            user: the login; None means ssh_config's User or the operator's own name.
 
         Raises:
             LoginRefusedError: no key logs in.
-            HostKeyError: the host key is not known to be right.
-            TransportError: anything else: name, network, login.
+            HostKeyError: the host key is not known, or known to be wrong.
+            TransportError: the name lookup, the network or the login failed.
             ConfigError: the ssh_config is wrong.
         """
         try:
@@ -127,12 +127,12 @@ class Opener:
 
     @property
     def places(self) -> frozenset[Path]:
-        """The files of ssh_config and known_hosts that were read or looked for, and folders of Include."""
+        """Return the files of ssh_config and known_hosts that were read or looked for, and the folders of Include."""
         config = self._config
         return self._known.places | frozenset(config.places if config is not None else ())
 
     def offer(self, target: str, progress: Progress) -> Offer:
-        """Return the key that ``target`` offers, without logging in.
+        """Return the key that ``target`` offers now, without logging in.
 
         Raises:
             TransportError, ConfigError: as for :meth:`open`.
@@ -157,11 +157,11 @@ class Opener:
                 piped.stop()
 
     def shown(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return what is known of who ``target`` is, without connecting: the host key that it has shown and those of other
-        types that known_hosts has for it, or all that known_hosts has where it has shown none.
+        """Return the known identity of ``target`` without connecting: the host key that it has shown, and the keys of other
+        types in known_hosts; or all its keys in known_hosts if it has shown none.
 
         Args:
-            addresses: find out its address, too.
+            addresses: whether to find its address too.
 
         Raises:
             TransportError, ConfigError: as for :meth:`open`.
@@ -178,11 +178,11 @@ class Opener:
 
     @property
     def host_keys(self) -> dict[str, str]:
-        """The fingerprint of the host key that each target has shown."""
+        """Return target → the fingerprint of the host key it has shown."""
         return {target: key.fingerprint for target, (_, key) in list(self._offered.items())}
 
     def close(self) -> None:
-        """End the shared gateway connections."""
+        """Close the shared gateway connections."""
         for lock, connections in list(self._gateways.values()):
             with lock:
                 while connections:
@@ -231,7 +231,7 @@ class Opener:
         seconds, started = route.login_timeout, time.monotonic()
         try:
             progress(login_late(route), seconds + _GRACE_S, functools.partial(break_off, sock))
-            # The client's own tables stay empty, so every key comes to the policy.
+            # The client's own tables stay empty, so that every key is passed to the policy.
             fabric_connection.client.set_missing_host_key_policy(_Policy(functools.partial(self._judge, route)))
             tried = fabric_connection.log_in(
                 strategy,
@@ -242,7 +242,7 @@ class Opener:
                 transport_factory=lambda sock, **_: self._transport(route, sock),
             )
             if not fabric_connection.transport.is_authenticated():
-                # The server took the key and wants a second factor too.
+                # The server accepted the key but wants a second factor.
                 raise LoginRefusedError(strategy.refusal(route, second_factor=True))
         except BaseException as error:
             took = time.monotonic() - started
@@ -265,7 +265,7 @@ class Opener:
         )
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
-        """Return a transport that asks first for the kind of host key that is known."""
+        """Return a transport that first asks for the types of host keys that are known."""
         transport: paramiko.Transport
         if self._reader is not None and isinstance(sock, socket.socket):
             transport = Wire(sock, self._reader)
@@ -295,7 +295,7 @@ class Opener:
         )
 
     def _socket(self, route: Route, progress: Progress) -> tuple[Any, Piped | None]:
-        """Return a connected socket-like object, and the ProxyCommand that carries it, if one does."""
+        """Return a connected socket-like object, and the ProxyCommand behind it, if there is one."""
         if route.hops:
             return self._tunnel(route, progress), None
         if route.proxy is not None:
@@ -304,7 +304,7 @@ class Opener:
         return _tcp(route, progress), None
 
     def _tunnel(self, route: Route, progress: Progress) -> socket.socket | paramiko.Channel:
-        """Return a connection to the route's host over the shared connection to its last hop."""
+        """Return a connection to the route's host through the shared connection to its last hop."""
         name = route.hops[-1]
         with self._build:
             lock, connections = self._gateways.setdefault(route.hops, (threading.Lock(), []))
@@ -323,27 +323,27 @@ class Opener:
             progress(f"gateway {name} did not reach {route.place} within {seconds:g}s", seconds + _GRACE_S, _nothing)
             return connection.open_tunnel(route.host, route.port, seconds)
         except HostKeyError:
-            raise  # Its message says which host to trust.
+            raise  # Its message names the host to trust.
         except TransportError as error:
             # LoginRefusedError too: another login on the target would not help.
             raise TransportError(f"gateway {name}: {error.message}") from error
 
 
 class _Policy(paramiko.MissingHostKeyPolicy):
-    """Judges each offered key; raises unless it is known."""
+    """Judges each offered key, and raises HostKeyError unless it is known."""
 
     def __init__(self, judge: Callable[[paramiko.PKey], Offer]) -> None:
         self._judge = judge
 
     def missing_host_key(self, client: paramiko.SSHClient, hostname: str, key: paramiko.PKey) -> None:
-        """Raise HostKeyError with the way out when ``key`` is not known."""
+        """Raise HostKeyError with the way out if ``key`` is not known."""
         problem = self._judge(key).problem
         if problem:
             raise HostKeyError(problem)
 
 
 def _addresses(route: Route) -> frozenset[str]:
-    """Return ``address:port`` of a route's host; behind gateways as they know it, since private addresses repeat."""
+    """Return ``address:port`` of a route's host; behind gateways with their names, because private addresses repeat."""
     if route.hops or route.proxy is not None:
         way = ",".join(route.hops) or (route.proxy.command if route.proxy is not None else "")
         return frozenset({f"{way} {route.host}:{route.port}"})
@@ -352,7 +352,7 @@ def _addresses(route: Route) -> frozenset[str]:
 
 
 def _tcp(route: Route, progress: Progress) -> EagerSocket:
-    """Return a TCP connection to the route's host, to the first of its addresses that takes it."""
+    """Return a TCP connection to the route's host, at the first of its addresses that accepts it."""
     seconds = route.connect_timeout
     progress(f"the name {route.host} was not resolved within {seconds:g}s: DNS does not answer", seconds, _nothing)
     problem: TransportError | None = None
@@ -376,28 +376,28 @@ def _tcp(route: Route, progress: Progress) -> EagerSocket:
 
 
 def _nothing() -> None:
-    """Abort a stage that nothing can interrupt."""
+    """Do nothing: this stage can't be interrupted."""
 
 
 class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publishes no types
-    """A connection that logs in by a strategy of its own; made by :class:`FabricConnections`."""
+    """A connection with its own login strategy; made by :class:`FabricConnections`."""
 
     _logs_in_by: AuthStrategy | None = None
 
     def __setattr__(self, name: str, value: object) -> None:
-        # Never into the configuration, which is shared.
+        # Never set it in the configuration, which is shared.
         object.__setattr__(self, name, value)
 
     @property
     def authentication(self) -> SimpleNamespace:
-        """What fabric asks about logging in."""
+        """Return what fabric asks for about logging in."""
         strategy = self._logs_in_by
         return SimpleNamespace(strategy_class=None if strategy is None else lambda **_: strategy)
 
     def log_in(self, strategy: AuthStrategy, **how: object) -> Any:
-        """Open the connection; ``how`` goes to :meth:`paramiko.SSHClient.connect`. Returns what that returns."""
+        """Open the connection and return the result of :meth:`paramiko.SSHClient.connect`, which gets ``how``."""
         self._logs_in_by = strategy
-        # Beside a strategy fabric keeps the name from paramiko, which then asks the system for one, and it may have none.
+        # With a strategy fabric does not pass the name to paramiko, which then asks the system for one; there may be none.
         self.client.connect = functools.partial(self.client.connect, username=self.user)
         self.connect_timeout = None
         self.connect_kwargs = how
@@ -405,10 +405,10 @@ class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publi
 
 
 class FabricConnections:
-    """Makes connections that share one configuration. One thread at a time may do so: fabric's objects race."""
+    """Makes connections that share one configuration. Only one thread at a time may call it: fabric's objects race."""
 
     def __init__(self) -> None:
-        # fabric asks for the operator's name for a default that is never used here, and fails where there is none.
+        # fabric asks for the operator's name for a default that is never used here, and fails if there is none.
         fabric.config.get_local_user = local_user
         self._config = fabric.Config(lazy=True, ssh_config=paramiko.SSHConfig())
 
@@ -416,14 +416,14 @@ class FabricConnections:
         """Return a connection to ``target`` that is not open yet.
 
         Args:
-            answer: what ssh_config says of it.
+            answer: the settings of ssh_config for it.
 
         Raises:
-            ValueError: the target names a login or a port, and ``user`` or ``port`` another.
+            ValueError: the target contains a login or a port that differs from ``user`` or ``port``.
         """
         found = {"hostname": answer.host, "user": answer.user, "port": str(answer.port)}
         self._config.base_ssh_config = SimpleNamespace(lookup=lambda _: found)
-        # An empty connect_kwargs would be the shared one.
+        # An empty connect_kwargs would be replaced by the shared one.
         return FabricConnection(
             target, user=user, port=port, config=self._config, gateway=False, connect_kwargs={"compress": False}
         )

@@ -1,10 +1,10 @@
-"""SSH packets out of bytes that have come: paramiko's packetizer, able to neither read nor write with waiting.
+"""Split received bytes into SSH packets: paramiko's packetizer, changed so that it can read and write without waiting.
 
-It waits as paramiko's does until the login is done; once its wire is attached to the one reader, it is told when there is
-something to read, and what the kernel does not take at once is kept until it can be written. That needs the length of each
-packet before it is deciphered, which AES-GCM and the encrypt-then-MAC codes give.
+Until the login is done it waits as paramiko's does. Once its wire is attached to the shared reader, the reader calls it when
+there is something to read; bytes that the kernel does not accept at once are kept until they can be written. For this, the
+length of each packet must be readable before it is decrypted, as with AES-GCM and the encrypt-then-MAC codes.
 
-This module and :mod:`exacell.transport.ssh.wire` alone touch paramiko's private names.
+Only this module and :mod:`exacell.transport.ssh.wire` use paramiko's private names.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from paramiko.packet import Packetizer
 from exacell.transport.ssh.reader import PIECE, Reader, Watched
 
 NEEDED = ("_trigger_rekey", "start_handshake", "read_all", "write_all", "read_message", "get_mac_size_in")
-"""Private methods of paramiko's Packetizer, and overridden ones."""
+"""Private and overridden methods of paramiko's Packetizer."""
 NEEDED_ATTRIBUTES = ("remainder", "closed", "need_rekey", "etm_in")
 """Its class-private attributes."""
 
 _LARGEST = 1 << 20
-"""A packet that claims to be larger is no SSH. OpenSSH sends at most 256 KiB."""
+"""A packet that claims to be larger is not SSH. OpenSSH sends at most 256 KiB."""
 
 
 class HandOver(BaseException):
-    """Ends the thread of a transport whose reading goes on elsewhere; no error."""
+    """Ends the thread of a transport whose reading moves to the reader; not an error."""
 
 
 class Packets(Packetizer):
@@ -49,20 +49,20 @@ class Packets(Packetizer):
         self.attached = False
         self._held_back = False
         self.moving = False
-        """The login is done: the thread is to end before the next message."""
+        """Whether the login is done, so that the thread must end before the next message."""
 
     def belong_to(self, reader: Reader, watched: Watched) -> None:
-        """Note who writes, once attached, what the kernel does not take at once, and for which connection."""
+        """Set the reader that later writes what the kernel does not accept at once, and the connection for it."""
         self._reader, self._watched = reader, watched
 
     @property
     def framed(self) -> bool:
-        """Whether packets say their length in the clear."""
-        # Without AES-GCM, as up to 3.4, there is no such flag.
+        """Return whether packets carry their length unencrypted."""
+        # paramiko up to 3.4 has no AES-GCM and no such attribute.
         return bool(self._Packetizer__etm_in or getattr(self, "_Packetizer__aead_in", False))  # type: ignore[attr-defined]  # private to paramiko
 
     def start_handshake(self, timeout: float) -> None:
-        """Note until when the handshake may take, without a thread that watches it."""
+        """Set the time limit of the handshake, without a thread that watches it."""
         self._handshake_ends = time.monotonic() + float(timeout)
 
     def handshake_timed_out(self) -> bool:
@@ -74,14 +74,14 @@ class Packets(Packetizer):
         self._handshake_ends = None
 
     def read_message(self) -> tuple[int, paramiko.Message]:
-        """Return the next message; ends the thread instead when the reading is to move."""
+        """Return the next message; if the reading is to move, end the thread instead."""
         if self.moving and not self.attached:
             raise HandOver
         found: tuple[int, paramiko.Message] = super().read_message()
         return found
 
     def read_all(self, n: int, check_rekey: bool = False) -> bytes:
-        """Return ``n`` bytes; waits for them unless attached, where they are there already."""
+        """Return ``n`` bytes; waits for them unless attached, because then they are already there."""
         buffer = self._buffer
         if not self.attached:
             self._wait_for(n, check_rekey)
@@ -113,10 +113,10 @@ class Packets(Packetizer):
             buffer += piece
 
     def fill(self, room: memoryview) -> None:
-        """Read a piece of what the socket has, if it has anything, by way of ``room``.
+        """Read what the socket has, up to the size of ``room``, if it has anything.
 
         Raises:
-            EOFError: the other side has ended.
+            EOFError: the other side has ended the connection.
             OSError: the connection broke.
         """
         try:
@@ -131,7 +131,7 @@ class Packets(Packetizer):
         """Return whether a complete packet has been read.
 
         Raises:
-            SSHException: what was read cannot be a packet.
+            SSHException: the bytes cannot be a packet.
         """
         buffer = self._buffer
         if len(buffer) < 4:
@@ -142,14 +142,18 @@ class Packets(Packetizer):
         return len(buffer) >= 4 + size + self.get_mac_size_in()
 
     def write_all(self, out: Any) -> None:
-        """Write ``out``; once attached what the kernel does not take at once is kept. Raises EOFError when dead."""
+        """Write ``out``; once attached, keep what the kernel does not accept at once.
+
+        Raises:
+            EOFError: the connection is dead.
+        """
         if not self.attached:
             super().write_all(out)
             return
         reader, watched = self._reader, self._watched
         assert reader is not None and watched is not None, "attached without a reader"
         if reader.is_current():
-            # What is said in one turn goes in one piece: each piece wakes the server once.
+            # All messages of one turn are sent as one piece: each piece wakes the server once.
             with self._out_lock:
                 self._unsent += out
             reader.wrote(watched)
@@ -162,17 +166,17 @@ class Packets(Packetizer):
             reader.wants_to_write(watched)
 
     def flush(self) -> bool:
-        """Write what was kept and return whether nothing is left. Raises EOFError when the connection is dead."""
+        """Write the kept bytes and return whether nothing is left; raises EOFError if the connection is dead."""
         with self._out_lock:
             self._push()
             return not self._unsent
 
     def hold(self) -> None:
-        """Keep what is said from now on until :meth:`release`; nothing else may be unsent."""
+        """Keep all that is sent from now on until :meth:`release`; nothing else may be unsent."""
         self._held_back = True
 
     def release(self, may: Callable[[], bool]) -> bool:
-        """Write what was held if ``may`` says so right before, and return whether the kernel took all of it.
+        """Write the held bytes if ``may``, called right before, allows it; return whether the kernel accepted all of them.
 
         Raises:
             EOFError: the connection is dead.

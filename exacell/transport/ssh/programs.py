@@ -1,4 +1,4 @@
-"""The programs of this machine that ssh_config names, and the one place where they are started."""
+"""Start the programs that ssh_config names for this machine; they are started only here."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from exacell.core.values import dataclass
 
 
 def in_shell(command: str) -> list[str]:
-    """Return the words that run ``command`` in the operator's shell, as ssh does: SHELL, else /bin/sh."""
+    """Return the words that run ``command`` in the operator's shell, as ssh does: SHELL, or else /bin/sh."""
     return [os.environ.get("SHELL") or "/bin/sh", "-c", command]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program that ssh_config has us run here.
+    """A program that ssh_config names to run here.
 
     Attributes:
         what: ``Match exec``, ``ProxyCommand`` or ``ssh -G``.
-        command: as the shell gets it, for messages.
-        where: file and line that name it; the target where only ssh knows them.
-        own: whether the user's ``~/.ssh/config`` or the system's file names it, or what they include; False for what
-            ``--ssh-config``, a rack's ``ssh_config`` or ``dcli -s`` names.
-        refused: why it may not run unless it is the user's own; empty where it may.
+        command: the text for the shell, for messages.
+        where: the file and line that name it; the target if only ssh knows them.
+        own: whether the user's ``~/.ssh/config``, the system's file, or a file that these include names it; False for
+            ``--ssh-config``, a rack's ``ssh_config`` or ``dcli -s``.
+        refused: why it may not run unless it is the user's own; empty if it may.
     """
 
     what: str
@@ -37,13 +37,13 @@ class Program:
 
 
 def check(program: Program) -> None:
-    """Return when a program may run, as the operator: what the user's and the system's own file name, as with ssh itself, and
-    what another file names unless that is refused.
+    """Raise ConfigError if a program may not run.
 
-    Whatever ssh_config starts passes here first, also what ``ssh -G`` would run.
+    As with ssh itself, programs from the user's and the system's own file may run; those from another file may unless refused.
+    Every program of ssh_config is checked here before it starts, also those that ``ssh -G`` would run.
 
     Raises:
-        ConfigError: it may not.
+        ConfigError: the message names the program and the reason.
     """
     if program.refused and not program.own:
         raise ConfigError(
@@ -63,10 +63,10 @@ def start(
     stdout: int | IO[Any] = subprocess.DEVNULL,
     stderr: int | IO[Any] = subprocess.DEVNULL,
 ) -> subprocess.Popen[bytes]:
-    """Start a program, in a session of its own so that it can't ask anything on our terminal.
+    """Start a program in its own session, so that it can't ask anything on the terminal.
 
     Args:
-        argv: the words that run it.
+        argv: the words of its command line.
 
     Raises:
         ConfigError: it may not run.

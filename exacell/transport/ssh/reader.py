@@ -1,9 +1,9 @@
-"""One thread that reads every connection: a selector over their sockets, calls from other threads, and timers.
+"""Read every connection in one thread, with a selector over their sockets, calls from other threads, and timers.
 
-What it reads are wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.endpoint`). Everything that
-happens to one that is attached happens in this thread, so neither they nor the streams on them need locks.
-Nothing in it may wait: what takes long (a name, a TCP connection, a login, a disk) is done elsewhere and handed over.
-What goes wrong with one connection ends that one, and all others are read on.
+It reads wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.endpoint`). All that happens to
+an attached one happens in this thread, so neither they nor the streams on them need locks.
+Nothing in this thread may wait: work that takes long (a name, a TCP connection, a login, a disk) is done elsewhere and passed on.
+An error of one connection ends that connection, and all others continue.
 """
 
 from __future__ import annotations
@@ -20,51 +20,51 @@ from collections.abc import Callable
 from typing import Protocol
 
 PIECE = 256 << 10
-"""Bytes asked for in one read of a socket."""
+"""How many bytes one read of a socket asks for."""
 KEEPALIVE_S = 30.0
-"""A connection that was silent for so long is asked for a sign of life; TCP ends it when none comes."""
+"""Seconds of silence after which a connection is asked for a sign of life; TCP ends it if none comes."""
 
 _FEW_TIMERS = 256
-"""So many calls to come are looked at no further; of more, those that were taken back are dropped now and then."""
+"""Up to so many timers are kept without a check; with more, cancelled ones are removed from time to time."""
 
 Work = Callable[[], None]
 
 
 class HasFileno(Protocol):
-    """What a selector can wait for."""
+    """An object that a selector can wait for."""
 
     def fileno(self) -> int:
         """Return its descriptor."""
 
 
 class Watched(Protocol):
-    """What is read; all methods are called in the reader's thread and never wait."""
+    """An object that is read; all methods are called in the reader's thread and never wait."""
 
     @property
     def sock(self) -> HasFileno:
-        """Its socket, which does not block."""
+        """Return its socket, which is non-blocking."""
 
     def take(self) -> None:
-        """Work through what had come before it was attached."""
+        """Process the data that had come before it was attached."""
 
     def readable(self) -> None:
-        """Take what has arrived."""
+        """Process the data that has arrived."""
 
     def flush(self) -> bool:
-        """Write what was kept; return whether nothing is left to write."""
+        """Write the kept bytes; return whether nothing is left to write."""
 
     def check_life(self, now: float) -> None:
-        """Ask for a sign of life, or give up, where nothing was heard for long."""
+        """After a long silence, ask for a sign of life, or give up."""
 
     def fail(self, error: Exception) -> None:
-        """Have itself detached: ``error`` was raised when it, or somebody for it, did something."""
+        """Detach itself, because ``error`` was raised by work on it or for it."""
 
     def end(self) -> None:
-        """Close the socket; it is not read any more."""
+        """Close the socket, which is no longer read."""
 
 
 class Timer:
-    """A call to come. :meth:`cancel` takes it back, from any thread."""
+    """A call at a later time. Any thread may cancel it with :meth:`cancel`."""
 
     __slots__ = ("of", "work")
 
@@ -73,7 +73,7 @@ class Timer:
         self.of = of
 
     def cancel(self) -> None:
-        """Make it not happen, if it has not happened yet."""
+        """Cancel the call, if it has not happened yet."""
         self.work = None
 
 
@@ -98,23 +98,23 @@ class Reader:
     # -- from any thread -------------------------------------------------------------------------------------------
 
     def call(self, work: Work, *, of: Watched | None = None) -> None:
-        """Have ``work`` done in the reader's thread, in the order of the calls; at once when this is that thread.
+        """Call ``work`` in the reader's thread, in the order of the calls; at once if this is that thread.
 
         Args:
-            of: for whom; it fails when the work does.
+            of: the connection that the work is for; it fails if the work does.
         """
         if self.is_current():
             work()
             return
         with self._lock:
-            # Rung first: Ctrl-C between the two leaves a ring for nothing, not work that nobody looks for.
+            # Rung first: Ctrl-C between the two lines then causes a needless wake-up, not work that nobody does.
             self._ring()
             self._calls.append((work, of))
 
     def later(self, seconds: float, work: Work, *, of: Watched | None = None) -> Timer:
-        """Have ``work`` done in the reader's thread after ``seconds``; in the reader's thread only. ``of``: as for calls."""
+        """Call ``work`` after ``seconds``, and return its timer; only in the reader's thread. ``of``: as in :meth:`call`."""
         if len(self._timers) >= self._tidy_at:
-            # Each answer of a kept CellCLI takes back a call in five minutes: they would add up.
+            # Each answer of a kept CellCLI cancels a timer of five minutes; without this they would add up.
             self._timers = [entry for entry in self._timers if entry[2].work is not None]
             heapq.heapify(self._timers)
             self._tidy_at = max(_FEW_TIMERS, 2 * len(self._timers))
@@ -123,7 +123,7 @@ class Reader:
         return timer
 
     def is_current(self) -> bool:
-        """Whether the calling thread is the reader's."""
+        """Return whether the calling thread is the reader's."""
         return threading.current_thread() is self._thread
 
     def attach(self, watched: Watched) -> None:
@@ -131,30 +131,30 @@ class Reader:
         self.call(lambda: self._attach(watched), of=watched)
 
     def wants_to_write(self, watched: Watched) -> None:
-        """Have :meth:`Watched.flush` called when its socket can be written."""
+        """Call :meth:`Watched.flush` when its socket can be written."""
         self.call(lambda: self._watch(watched, add=selectors.EVENT_WRITE), of=watched)
 
     def wrote(self, watched: Watched) -> None:
-        """Have :meth:`Watched.flush` called when what is being done now is done; in the reader's thread only."""
+        """Call :meth:`Watched.flush` after the present work; only in the reader's thread."""
         self._unsent[watched] = None
 
     def do(self, work: Work) -> None:
-        """Do ``work`` now; what goes wrong in it is told and nothing else. In the reader's thread only."""
+        """Call ``work`` now; an error in it is only reported. Only in the reader's thread."""
         self._do(work, None)
 
     def pause(self, watched: Watched, *, paused: bool) -> None:
-        """Leave what comes from ``watched`` with the kernel, or take it again; in the reader's thread only."""
+        """Stop reading from ``watched``, so that its data wait in the kernel, or continue; only in the reader's thread."""
         if paused:
             self._watch(watched, drop=selectors.EVENT_READ)
         else:
             self._watch(watched, add=selectors.EVENT_READ)
 
     def detach(self, watched: Watched) -> None:
-        """Stop reading ``watched`` and end it."""
+        """Stop reading ``watched`` and close it."""
         self.call(lambda: self._detach(watched))
 
     def stop(self) -> None:
-        """End all wires and the thread; using the reader again starts anew."""
+        """Close all wires and end the thread; the next use starts a new one."""
         with self._lock:
             thread = self._thread
             if thread is None:
@@ -165,7 +165,7 @@ class Reader:
             thread.join()
 
     def _ring(self) -> None:
-        """Start or wake the thread; the lock is held."""
+        """Start or wake the thread; the caller holds the lock."""
         if self._thread is None:
             ours, self._bell = os.pipe()
             os.set_blocking(ours, False)
@@ -176,7 +176,7 @@ class Reader:
             self._thread = threading.Thread(target=self._run, args=(ours,), name="exacell reader", daemon=True)
             self._thread.start()
         if not self._rung and not self.is_current():
-            # Rung first: Ctrl-C between the two costs a second ring; the other way round nobody would ring again.
+            # Rung first: Ctrl-C between the two lines costs a second wake-up; in the other order nobody would ring again.
             os.write(self._bell, b"!")
             self._rung = True
 
@@ -218,7 +218,7 @@ class Reader:
         watched: Watched
         for key, events in self._selector.select(wait):
             if key.data is None:
-                # Emptied and lowered as one, and before the calls are taken, so that none is overlooked.
+                # Emptied and cleared under one lock, before the calls are taken, so that none is missed.
                 with self._lock:
                     os.read(bell, 1)
                     self._rung = False
@@ -227,7 +227,7 @@ class Reader:
             self._do(functools.partial(self._happened, watched, events), watched)
         for _ in range(len(self._calls)):
             self._do(*self._calls.popleft())
-            # At once, not when all calls are done: the host works while we go on.
+            # Written at once, not after all calls, so that the host works in the meantime.
             self._write_out()
         now = time.monotonic()
         while self._timers and self._timers[0][0] <= now:
@@ -237,17 +237,17 @@ class Reader:
         self._write_out()
 
     def _do(self, work: Work, of: Watched | None) -> None:
-        """Do ``work``; what goes wrong in it is told and ends ``of`` alone."""
+        """Call ``work``; an error in it is reported and ends only ``of``."""
         try:
             work()
-        except Exception as error:  # A mistake in what is done for one connection must not end all others.
+        except Exception as error:  # A mistake in the work for one connection must not end all others.
             told = (type(error), error, error.__traceback__, threading.current_thread())
             threading.excepthook(threading.ExceptHookArgs(told))
             if of is not None and of in self._watched:
                 self._do(functools.partial(of.fail, error), None)
 
     def _happened(self, watched: Watched, events: int) -> None:
-        """Do what is to be done for a socket that can be written or read."""
+        """Handle a socket that can be written or read."""
         if events & selectors.EVENT_WRITE and watched in self._watched and watched.flush():
             self._watch(watched, drop=selectors.EVENT_WRITE)
         if events & selectors.EVENT_READ and watched in self._watched:
@@ -255,7 +255,7 @@ class Reader:
             self._write_out()
 
     def _write_out(self) -> None:
-        """Write what was said and not written yet."""
+        """Write the messages that are not written yet."""
         while self._unsent:
             watched, _ = self._unsent.popitem()
             self._do(functools.partial(self._write, watched), watched)
@@ -270,7 +270,7 @@ class Reader:
         watched.take()
 
     def _watch(self, watched: Watched, *, add: int = 0, drop: int = 0) -> None:
-        """Change what of ``watched`` is waited for; nothing when it was detached meanwhile."""
+        """Change which events of ``watched`` are waited for; does nothing if it was detached meanwhile."""
         before = self._watched.get(watched)
         if before is None:
             return

@@ -1,8 +1,8 @@
-"""What the sections of ssh_config come to for one target: first value first, in one pass or two, tokens replaced.
+"""Evaluate the sections of ssh_config for one target: the first value wins, in one or two passes, and tokens are replaced.
 
-A condition of which nothing is known here matters only where what stands under it could change the answer: then
-:class:`UnknownError` says that only the ssh program can tell. So are names that DNS has to complete (CanonicalizeHostname).
-Source: ssh_config(5); OpenSSH ssh.c (the two passes) and readconf.c.
+A condition that can't be evaluated here matters only if the lines under it could change the result: then
+:class:`UnknownError` means that only the ssh program knows. The same is true of names that DNS has to complete
+(CanonicalizeHostname). Source: ssh_config(5); OpenSSH ssh.c (the two passes) and readconf.c.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KNOWN_HOSTS = {
     "userknownhostsfile": ("~/.ssh/known_hosts", "~/.ssh/known_hosts2"),
     "globalknownhostsfile": ("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"),
 }
-"""The files where ssh_config names none. Source: ssh_config(5)."""
+"""The files if ssh_config names none. Source: ssh_config(5)."""
 
 _PORT = 22
 _FLAGS = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
@@ -51,14 +51,14 @@ USED = frozenset((*_ONE, *_LISTS, *GROWING, *_PROXIES, "include"))
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What ssh_config says of a target.
+    """The settings of ssh_config for a target.
 
     Attributes:
-        host, port, user: where to connect, and as whom; ``user`` is empty when nothing says who.
-        options: what else it says, by keyword in lower case; every token, ``~`` and ``${NAME}`` is replaced.
+        host, port, user: where to connect, and as whom; ``user`` is empty if no user is known.
+        options: the other settings, by keyword in lower case, with tokens, ``~`` and ``${NAME}`` replaced.
         lists: the same for keywords with several values: identityfile, the known_hosts files, sendenv.
         proxy: the ProxyCommand; None for none.
-        asked: why the ssh program was asked; empty when it was not.
+        asked: why the ssh program was asked; empty if it was not.
     """
 
     host: str
@@ -71,12 +71,12 @@ class Answer:
 
 
 class UnknownError(Exception):
-    """Something that only the ssh program can tell; its text is the place and what stands there."""
+    """A setting that only the ssh program can evaluate; the text is its place and content."""
 
 
 @functools.cache
 def local_user() -> str:
-    """Return the operator's name on this machine; empty where the system has none for the number, as in a container."""
+    """Return the operator's name on this machine; empty if the system has none for the user id, as in a container."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -85,18 +85,18 @@ def local_user() -> str:
 
 @dataclass
 class Found:
-    """Values as they stand in the files, first value first."""
+    """Values as written in the files; the first value of each keyword counts."""
 
     one: dict[str, str] = field(default_factory=dict)
     lists: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Reader:
-    """Reads the sections for one target. Use once.
+    """Evaluates the sections for one target. Use once.
 
     Args:
-        holds: runs a Match exec and returns whether it ends with 0.
-        user, port: are certain already and win over the files.
+        holds: runs a Match exec and returns whether it ends with status 0.
+        user, port: if given, they win over the files.
     """
 
     def __init__(self, files: SshConfigFiles, holds: Holds, target: str, user: str | None, port: int | None) -> None:
@@ -113,10 +113,10 @@ class Reader:
         self._proxy = ("", False)
 
     def answer(self) -> Answer:
-        """Return what the files say.
+        """Return the settings that the files contain.
 
         Raises:
-            UnknownError: only the ssh program can tell.
+            UnknownError: only the ssh program can evaluate them.
             ConfigError: a value is wrong.
         """
         self._pass()
@@ -132,10 +132,10 @@ class Reader:
         return finished(self._found, self._target, self._host, self._proxy)
 
     def _refuse_dns(self) -> None:
-        """Return when the name stays as it is.
+        """Raise UnknownError if DNS would have to complete the name, which only the ssh program can do.
 
         Raises:
-            UnknownError: DNS has to complete it, which is ssh's.
+            UnknownError: the text names the setting.
         """
         one, lists = self._found.one, self._found.lists
         proxied = any(one.get(name, "none") != "none" for name in _PROXIES)
@@ -148,7 +148,7 @@ class Reader:
             raise UnknownError(self._why)
 
     def _pass(self) -> None:
-        """Read all sections once; what is set already stays."""
+        """Evaluate all sections once; values that are set already stay."""
         applies: list[bool | None] = []
         doubts: dict[int, str] = {}
         for number, section in enumerate(self._sections):
@@ -170,7 +170,7 @@ class Reader:
                 self._set(setting)
 
     def _could_change(self, setting: Setting) -> bool:
-        """Return whether a line that may or may not apply could change the answer."""
+        """Return whether a line that may or may not apply could change the result."""
         if setting.keyword in _PROXIES:
             return self._takes_proxy(setting.keyword)
         return setting.keyword not in self._found.one and (
@@ -178,14 +178,14 @@ class Reader:
         )
 
     def _takes_proxy(self, keyword: str) -> bool:
-        """Return whether a ProxyJump or ProxyCommand still counts: the first of both, but none of one leaves a command."""
+        """Return whether a ProxyJump or ProxyCommand can still be set: the first wins, but ProxyJump none allows a command."""
         one = self._found.one
         if keyword == "proxycommand":
             return keyword not in one and one.get("proxyjump", "none").lower() == "none"
         return not any(name in one for name in _PROXIES)
 
     def _holds(self, section: Section, outer: bool | None) -> tuple[bool | None, str]:
-        """Return whether a section applies (None: that can't be told), and why it can't be told."""
+        """Return whether a section applies (None: unknown), and why that is unknown."""
         condition = section.condition
         if condition is None:
             return outer, ""
@@ -196,7 +196,7 @@ class Reader:
         return self._match(condition, outer)
 
     def _match(self, condition: Condition, outer: bool | None) -> tuple[bool | None, str]:
-        """Return whether a Match line holds, and why that can't be told."""
+        """Return whether a Match line is true (None: unknown), and why that is unknown."""
         held, why = outer, ""
         for criterion in condition.criteria:
             if criterion.name == "final":
@@ -214,10 +214,10 @@ class Reader:
         return held, why
 
     def _criterion(self, criterion: Criterion, condition: Condition, *, sure: bool) -> bool | None:
-        """Return whether one condition holds before it is negated; None where that can't be told.
+        """Return whether one condition is true, before negation; None if that is unknown.
 
         Args:
-            sure: whether all before it hold, so that a program may be asked.
+            sure: whether all earlier conditions are true, so that a program may be run.
         """
         name, patterns = criterion.name, criterion.argument.split(",")
         if name == "all":
@@ -240,11 +240,11 @@ class Reader:
 
     @property
     def _now(self) -> str:
-        """The host's name as far as it is known in this pass."""
+        """Return the host's name as known in this pass."""
         return expand_tokens(self._found.one.get("hostname", self._target), {"h": self._target})
 
     def _set(self, setting: Setting) -> None:
-        """Take a line that applies."""
+        """Set the value of a line that applies."""
         keyword, words, one, lists = setting.keyword, setting.words, self._found.one, self._found.lists
         if setting.problem:
             if not self._could_change(setting):
@@ -270,10 +270,10 @@ class Reader:
 
 
 def _value(keyword: str, word: str, where: str) -> str:
-    """Return the value of a keyword, in the one way in which it is kept.
+    """Return the value of a keyword in its normal form.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: the value is not allowed.
     """
     small = word.lower()
     if keyword in ("identitiesonly", "hashknownhosts", "canonicalizefallbacklocal"):
@@ -294,7 +294,7 @@ def _value(keyword: str, word: str, where: str) -> str:
 
 
 def _seconds(text: str) -> str:
-    """Return a time as ssh_config has them (``90``, ``1m30s``) in seconds; ``none``, or empty for what is no time."""
+    """Return a time of ssh_config (``90``, ``1m30s``) in seconds; ``none`` stays, and other text gives an empty result."""
     if text == "none":
         return text
     parts = re.findall(r"([0-9]+)([smhdw]?)", text)
@@ -304,7 +304,7 @@ def _seconds(text: str) -> str:
 
 
 def _tokens(one: Mapping[str, str], target: str, host: str) -> dict[str, str]:
-    """Return what each letter stands for. Source: ssh_config(5), TOKENS; %C as OpenSSH before %j (9.8) has it."""
+    """Return letter → its replacement. Source: ssh_config(5), TOKENS; %C as in OpenSSH before %j (9.8)."""
     name = socket.gethostname()
     port, user = one.get("port", str(_PORT)), one.get("user") or local_user()
     return {
@@ -323,7 +323,7 @@ def _tokens(one: Mapping[str, str], target: str, host: str) -> dict[str, str]:
 
 
 def _path(text: str, tokens: Mapping[str, str]) -> str | None:
-    """Return a path with ``~``, ``%`` and ``${NAME}`` replaced; None where it names a variable that is not set."""
+    """Return a path with ``~``, ``%`` and ``${NAME}`` replaced; None if it names a variable that is not set."""
     text = expand_tokens(os.path.expanduser(text), tokens)
     names = re.findall(r"\$\{([^}]*)\}", text)
     if any(name not in os.environ for name in names):
@@ -332,16 +332,16 @@ def _path(text: str, tokens: Mapping[str, str]) -> str | None:
 
 
 def _paths(words: list[str], tokens: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the paths in ``words``; none for ``none``."""
+    """Return the paths in ``words``, without ``none``."""
     found = (_path(word, tokens) for word in words if word.lower() != "none")
     return tuple(dict.fromkeys(path for path in found if path is not None))
 
 
 def finished(found: Found, target: str, host: str, named: tuple[str, bool], *, asked: str = "") -> Answer:
-    """Return what was found with its tokens replaced and its defaults.
+    """Return the settings found, with tokens replaced and defaults added.
 
     Args:
-        named: where the ProxyCommand stands, and whether that is an own file.
+        named: the file and line of the ProxyCommand, and whether that file is the user's or the system's.
     """
     one = dict(found.one)
     tokens = _tokens(one, target, host)

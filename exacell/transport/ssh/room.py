@@ -1,4 +1,4 @@
-"""Room for connections: how many files this process may hold open, raised as far as it may be."""
+"""Make room for connections: raise the number of files that this process may open, if the system allows it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import resource
 from exacell.core.errors import TransportError
 
 _USUAL = 1024
-"""What the limit is nearly everywhere. Source: getrlimit(2) and systemd-system.conf(5), DefaultLimitNOFILE."""
+"""The usual limit. Source: getrlimit(2) and systemd-system.conf(5), DefaultLimitNOFILE."""
 _OTHERS = 16
-"""Descriptors beside connections: the journal, keys, answers that wait on disk."""
+"""Descriptors besides connections: the journal, keys, answers on disk."""
 _OPEN = "/proc/self/fd"
 
 
 def make_room(connections: int) -> None:
-    """Return when so many connections more can be opened; raises this process' own limit where that is allowed.
+    """Raise this process's limit of open files so that ``connections`` more can be opened, if the system allows it.
 
     Raises:
-        TransportError: they can't.
+        TransportError: the system does not allow that many.
     """
     if not connections:
         return
@@ -40,12 +40,12 @@ def make_room(connections: int) -> None:
 
 
 def needed_for(connections: int) -> int:
-    """Return how many descriptors this process needs with so many connections more."""
+    """Return how many descriptors this process needs with ``connections`` more connections."""
     return _open_now() + connections + _OTHERS
 
 
 def limits() -> tuple[int | None, int | None]:
-    """Return how many descriptors this process may have now, and how many it may allow itself; None for no limit."""
+    """Return how many descriptors this process may have now, and how many it may raise that to; None for no limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _limit(soft), _limit(hard)
 

@@ -1,5 +1,5 @@
-"""What ssh_config says about reaching one target, as typed values: address, names of its host key, hops, deadlines;
-and the keys that log in there."""
+"""Hold the way to one target by ssh_config, as typed values: address, names of its host key, hops, timeouts;
+and find the keys that log in there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HOP = re.compile(r"(?:ssh://)?(?:(?P<user>[^@/]+)@)?(?P<host>\[[^\]]+\]|[^:/]+)
 
 @dataclass(frozen=True, kw_only=True)
 class Hop:
-    """One gateway of a ProxyJump list; None where ssh_config decides."""
+    """One gateway of a ProxyJump list; None for values that ssh_config decides."""
 
     host: str
     user: str | None
@@ -52,10 +52,10 @@ class Hop:
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """How to reach ``target``.
+    """The way to ``target``.
 
     Attributes:
-        options, lists: ssh_config's answer for the target, see :class:`exacell.transport.ssh.resolving.Answer`.
+        options, lists: ssh_config's settings for the target, see :class:`exacell.transport.ssh.resolving.Answer`.
         hops: gateways to pass, first to last.
         connect_timeout: seconds for a TCP connection.
         proxy: the ProxyCommand, if any.
@@ -73,38 +73,41 @@ class Route:
 
     @property
     def login_timeout(self) -> float:
-        """Seconds for key exchange and authentication."""
+        """Return the seconds for key exchange and authentication."""
         return 2 * self.connect_timeout
 
     @property
     def place(self) -> str:
-        """The address, for messages."""
+        """Return the address, for messages."""
         return f"{self.host} port {self.port}"
 
     @cached_property
     def key_names(self) -> tuple[str, ...]:
-        """The names to look the host key up under, most specific first."""
+        """Return the names under which to look up the host key, most specific first."""
         return lookup_names(self.host, self.port, alias=self.option("hostkeyalias"))
 
     @cached_property
     def user_known_hosts(self) -> tuple[Path, ...]:
-        """The user's known_hosts files; ``trust`` writes the first."""
+        """Return the user's known_hosts files; ``trust`` writes to the first."""
         return tuple(map(Path, self.lists.get("userknownhostsfile", ())))
 
     @cached_property
     def known_hosts(self) -> tuple[Path, ...]:
-        """All known_hosts files, the user's first."""
+        """Return all known_hosts files, the user's first."""
         return self.user_known_hosts + tuple(map(Path, self.lists.get("globalknownhostsfile", ())))
 
     @cached_property
     def revoked_file(self) -> Path | None:
-        """The RevokedHostKeys file, if any."""
+        """Return the RevokedHostKeys file; None if there is none."""
         name = self.option("revokedhostkeys", "none")
         return None if name.lower() == "none" else Path(name)
 
     @cached_property
     def locale(self) -> tuple[tuple[str, str], ...]:
-        """The operator's LANG and LC_* that SendEnv names. Source: ssh_config(5), SendEnv, also for patterns behind ``-``."""
+        """Return the operator's LANG and LC_* that SendEnv names.
+
+        Source: ssh_config(5), SendEnv, also for patterns after ``-``.
+        """
         found: dict[str, str] = {}
         for pattern in self.lists.get("sendenv", ()):
             if pattern.startswith("-"):
@@ -115,14 +118,14 @@ class Route:
         return tuple(found.items())
 
     def option(self, name: str, default: str = "") -> str:
-        """Return an option as text; ``default`` when it is not set."""
+        """Return an option as text; ``default`` if it is not set."""
         return self.options.get(name, default)
 
 
 def jump_hops(text: str, *, host: str, target: str) -> tuple[str, ...]:
-    """Return the hops of a ProxyJump value; none for ``none``, and none when the last hop is the host itself.
+    """Return the hops of a ProxyJump value; empty for ``none``, and if the last hop is the host itself.
 
-    The latter happens under ``Host *``, where the gateway, too, is told to go through the gateway.
+    That happens under ``Host *``, where the setting applies to the gateway too.
     """
     hops = tuple(hop.strip() for hop in text.split(",") if hop.strip())
     if not hops or (len(hops) == 1 and hops[0].lower() == "none"):
@@ -141,7 +144,7 @@ class KeyRing:
         self._loaded: dict[Path, tuple[int, paramiko.PKey | str]] = {}
 
     def load(self, path: Path) -> paramiko.PKey | str | None:
-        """Return the key in ``path``, one line on why it cannot be used, or None when there is no such file."""
+        """Return the key in ``path``, one line about why it cannot be used, or None if there is no such file."""
         try:
             stamp = path.stat().st_mtime_ns
         except OSError:
@@ -161,7 +164,7 @@ def _load(path: Path) -> paramiko.PKey | str:
     try:
         return paramiko.PKey.from_path(path)
     except (paramiko.PasswordRequiredException, TypeError):
-        # cryptography says TypeError when a key is encrypted and no password is given.
+        # cryptography raises TypeError if a key is encrypted and no password is given.
         return f"{path} {_LOCKED}: ssh-add it"
     except OSError as error:
         return f"{path} can't be read ({error.strerror})"
@@ -170,7 +173,7 @@ def _load(path: Path) -> paramiko.PKey | str:
 
 
 def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
-    """Return what a private key is good for; None where there is no such file.
+    """Return the properties of a private key; None if there is no such file.
 
     Args:
         held: the public halves of the agent's keys.
@@ -190,11 +193,11 @@ def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
 
 
 AGENT_S = 5.0
-"""Seconds that an agent has for naming its keys."""
+"""The longest time, in seconds, in which an agent must list its keys."""
 
 
 def agent_keys() -> tuple[frozenset[bytes], str]:
-    """Return the public halves of the keys that the agent of SSH_AUTH_SOCK holds, and why it can't be asked (empty where it
+    """Return the public halves of the keys in the agent of SSH_AUTH_SOCK, and why it can't be asked (empty if it
     can)."""
     found: list[frozenset[bytes]] = []
     problem: list[str] = []
@@ -218,22 +221,22 @@ def agent_keys() -> tuple[frozenset[bytes], str]:
 
 
 def public_blobs(files: Sequence[Path]) -> set[bytes]:
-    """Return the public halves that lie beside private keys."""
+    """Return the public halves in the ``.pub`` files beside private keys."""
     blobs = set()
     for path in files:
         try:
             blobs.add(base64.b64decode(Path(f"{path}.pub").read_bytes().split()[1], validate=True))
         except (OSError, IndexError, binascii.Error):
-            continue  # No public half, or not one: the agent's keys are then tried without preference.
+            continue  # No public half, or no valid one: the agent's keys are then tried without preference.
     return blobs
 
 
 class KeyStrategy(AuthStrategy):
-    """Tries every key that OpenSSH would try, without ever asking anything.
+    """Tries every key that OpenSSH would try, and never asks a question.
 
     Attributes:
-        tried: what was offered, for the message when nothing is accepted.
-        notes: why keys that were named could not be offered.
+        tried: the keys offered, for the message if none is accepted.
+        notes: why keys that were configured could not be offered.
     """
 
     def __init__(self, *, ring: KeyRing, route: Route, username: str) -> None:
@@ -249,7 +252,7 @@ class KeyStrategy(AuthStrategy):
 
     @staticmethod
     def was_refused(failure: AuthFailure) -> bool:
-        """Return whether the server said no (or there was nothing to offer), as against a connection that broke."""
+        """Return whether the server refused (or there was no key to offer), and not just the connection broke."""
         results = [item.result for item in failure.result]
         said_no = [
             (isinstance(result, paramiko.AuthenticationException) and "Authentication failed." in str(result))
@@ -259,7 +262,7 @@ class KeyStrategy(AuthStrategy):
         return not results or any(said_no)
 
     def refusal(self, route: Route, *, second_factor: bool = False) -> str:
-        """Return one line on why nobody is logged in, with the way out."""
+        """Return one line about why the login failed, with the way out."""
         where = f"{route.user}@{route.target}"
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
         if second_factor:
@@ -275,7 +278,7 @@ class KeyStrategy(AuthStrategy):
         return f"login {where} was refused, tried {keys}{notes}: install a key with `ssh-copy-id {where}`"
 
     def get_sources(self) -> Iterator[AuthSource]:
-        """Yield the keys in the order in which they are tried."""
+        """Yield the keys in the order in which to try them."""
         files = list(self._file_keys())
         agent = paramiko.Agent() if self._agent and os.environ.get("SSH_AUTH_SOCK") else None
         try:

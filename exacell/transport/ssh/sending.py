@@ -1,4 +1,4 @@
-"""Requests on open connections: as streams that the one reader sees through, as questions to a kept CellCLI, or by a worker.
+"""Send requests on open connections: as streams of the shared reader, as questions to a kept CellCLI, or by a worker.
 
 Imports fabric and paramiko: :mod:`exacell.transport.ssh` imports this with the first connection.
 """
@@ -36,7 +36,7 @@ class Sender:
     """Sends one transport's requests. Thread-safe.
 
     Attributes:
-        connections: the transport's, kept open.
+        connections: the transport's kept connections.
     """
 
     def __init__(self, transport: RackTransport, reader: Reader) -> None:
@@ -44,7 +44,7 @@ class Sender:
         self.connections = self._connections = KeptConnections(transport, reader)
 
     def start(self, flight: Flight) -> bool:
-        """Send a request on its kept connection and return True; False when that would have to be opened first."""
+        """Send a request on its kept connection and return True; return False if it would have to be opened first."""
         request, transport = flight.request, self._transport
         try:
             login = self._login(request)
@@ -60,10 +60,10 @@ class Sender:
         return True
 
     def perform(self, flight: Flight, *, alone: bool = False) -> Reply | None:
-        """Connect and send one request; runs in a worker. None when the answer comes without one.
+        """Connect and send one request; runs in a worker. Returns None if the answer comes without the worker.
 
         Args:
-            alone: no CellCLI that is kept is asked.
+            alone: whether kept CellCLIs are not used.
         """
         request = flight.request
         if not self._transport.connects:
@@ -79,7 +79,7 @@ class Sender:
             return flight.reply(State.UNREACHABLE, error.message)
 
     def _ask(self, flight: Flight, connection: Connection, command: str, *, kept: bool) -> None:
-        """Have a long-lived CellCLI answer, where the request allows it and one is worth it, else send the command."""
+        """Let a long-lived CellCLI answer if the request allows it and one is worthwhile; else send the command."""
         request, wire, sessions = flight.request, connection.wire, connection.sessions
         assert wire is not None and sessions is not None
         feed = request.feed
@@ -114,7 +114,7 @@ class Sender:
             flight.finish(flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit)))
 
         def lost(reason: str) -> None:
-            # The deadline stays: a cell that does not answer is told of when its time is over, whoever was asked.
+            # The deadline stays: a silent cell is reported when its time is over, no matter what was asked.
             if not flight.abandoned:
                 self._send(flight, connection, command, kept=kept, ends=ends)
 
@@ -135,10 +135,10 @@ class Sender:
     def _send(
         self, flight: Flight, connection: Connection, command: str, *, kept: bool, ends: float | None = None
     ) -> None:
-        """Send ``command`` as a stream of the connection's wire; the reader's thread sees it through to its reply.
+        """Send ``command`` as a stream of the connection's wire; the reader's thread handles it up to its reply.
 
         Args:
-            ends: a :func:`time.monotonic` moment by which the answer has to be there; None: its seconds begin when it
+            ends: a :func:`time.monotonic` moment by which the answer must be there; None: its time begins when it
                 is sent.
         """
         request, wire = flight.request, connection.wire
@@ -148,7 +148,7 @@ class Sender:
         seconds = self._transport.seconds(request)
 
         def may_be_sent() -> None:
-            # Whose flight was answered meanwhile has been told that nothing was sent: this cancels it.
+            # If the flight was answered meanwhile with "nothing was sent", this cancels it.
             flight.stage(seconds if ends is None else ends - time.monotonic(), abort=stream.cancel, late=late)
 
         def late() -> Reply:
@@ -161,7 +161,7 @@ class Sender:
             if stream.refused:
                 flight.finish(flight.reply(State.NOT_ATTEMPTED, stream.refused))
             elif ending.end is End.LOST and kept and (not stream.sent or (capture.empty and not request.role.changes)):
-                # The connection was dead already. What was not sent may be sent anew, and so may a read.
+                # The connection was dead already. A command that was not sent may be sent again, and so may a read.
                 flight.go_on(functools.partial(self.perform, alone=True))
             elif ending.end is End.NO_CHANNEL:
                 problem = PROBLEMS[ending.end].format(refusal=stream.refusal)
@@ -181,7 +181,7 @@ class Sender:
         stream.start(self._connections.await_channel(flight, stream.cancel), connection.close)
 
     def _send_paired(self, flight: Flight, connection: Connection, *, kept: bool) -> None:
-        """Have a program of its own take a look and the statement upon it; the reader's thread sees both through."""
+        """Start a new program for a read and the statement after it; the reader's thread handles both."""
         pair, wire = flight.request.pair, connection.wire
         assert pair is not None and wire is not None
 
@@ -198,12 +198,12 @@ class Sender:
         stream.start(self._connections.await_channel(flight, stream.cancel), connection.close)
 
     def _run_in_worker(self, flight: Flight, connection: Connection, command: str, *, kept: bool) -> Reply:
-        """Run a request on a connection with a thread of its own, or an upload on any."""
+        """Run a request on a connection with its own thread, or an upload on any connection."""
         request, seconds = flight.request, self._transport.seconds(flight.request)
         try:
             channel = self._connections.open_channel(flight, connection)
         except TransportError:
-            # Nothing was sent: even a write may go to a new connection.
+            # Nothing was sent, so even a change may use a new connection.
             if not kept or connection.alive:
                 raise
             return self._again(flight)
@@ -226,7 +226,7 @@ class Sender:
         return reply_of(flight, connection, ending, capture)
 
     def _again(self, flight: Flight) -> Reply:
-        """Run a request anew, on a connection that is opened for it."""
+        """Run a request again, on a new connection."""
         connection, _, command = self._connections.connect(flight, self._login(flight.request))
         return self._run_in_worker(flight, connection, command, kept=False)
 
@@ -235,9 +235,9 @@ class Sender:
 
 
 def _hear(flight: Flight, piece: bytes) -> None:
-    """Tell who listens of a piece of output; what goes wrong there ends the flight, not the connection it came by."""
+    """Pass output to the request's ``on_output``; an error in it ends the flight, not the connection."""
     try:
         if flight.request.on_output is not None:
             flight.request.on_output(piece)
-    except BaseException as error:  # Handed to the caller of run(), who raises it.
+    except BaseException as error:  # Passed to the caller of run(), who raises it.
         flight.finish(error)

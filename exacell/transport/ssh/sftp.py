@@ -1,4 +1,4 @@
-"""Files written over SFTP, as scp would write them: on a channel of ours, or through the ssh program. Imports paramiko."""
+"""Write files over SFTP as scp does, on a channel of exacell or through the ssh program. Imports paramiko."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from exacell.transport.capture import Capture
 from exacell.transport.exchange import Pipe
 
 NO_SFTP = (SSHException, SFTPError, EOFError)
-"""What an SFTPClient raises where the other side ended, or says what is no SFTP."""
+"""The errors of an SFTPClient if the other side ended, or does not speak SFTP."""
 _FILE_PIECE = 32768
-"""Bytes in one request. Source: draft-ietf-secsh-filexfer-02, 3: servers take packets of 34000 bytes at least."""
+"""Bytes per request. Source: draft-ietf-secsh-filexfer-02, 3: servers accept packets of at least 34000 bytes."""
 
 
 class _Local(Exception):
-    """A file of ours that can't be sent; the text is scp's sentence about it."""
+    """A local file that can't be sent; the text is scp's message about it."""
 
 
 def write_files(client: SFTPClient, upload: Upload, capture: Capture) -> int:
-    """Write the files there and return 0, or 1 when some could not be written.
+    """Write the files to the host and return 0, or 1 if some could not be written.
 
-    What scp would say about a file goes to the standard error in ``capture``; the other files are still sent.
+    Messages about a file, in scp's words, go to the standard error in ``capture``; the other files are still sent.
 
     Raises:
-        NO_SFTP: the other side ended, or said what is no SFTP.
+        NO_SFTP: the other side ended, or does not speak SFTP.
     """
     into = _is_directory(client, upload.place)
     if len(upload.sources) > 1 and not into:
@@ -44,10 +44,10 @@ def write_files(client: SFTPClient, upload: Upload, capture: Capture) -> int:
 
 
 def write_through(pipe: Pipe, upload: Upload, capture: Capture) -> int | None:
-    """Write the files through a program that runs an SFTP server on the other side, and end its input.
+    """Write the files through a program that runs an SFTP server on the host, and end its input.
 
     Returns:
-        As :func:`write_files`, 1 also when the program ended before; None when no SFTP server answered: nothing was sent.
+        as :func:`write_files`, 1 also if the program ended too early; None if no SFTP server answered, so nothing was sent.
     """
     carrier = _Carrier(pipe)
     try:
@@ -64,7 +64,7 @@ def write_through(pipe: Pipe, upload: Upload, capture: Capture) -> int | None:
 
 
 class _Carrier:
-    """What SFTPClient asks of a channel, over a program's pipes."""
+    """The methods of a channel that SFTPClient uses, over a program's pipes."""
 
     def __init__(self, pipe: Pipe) -> None:
         self._pipe, self._data, self._ended = pipe, b"", False
@@ -127,7 +127,7 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
         return
     with stream:
         _write(client, stream, name, upload)
-    # Without -p the umask there has the last word, which only its server knows: the usual one takes write from others.
+    # Without -p the host's umask decides, which only its server knows; the usual one denies writing to others.
     mode = stat.S_IMODE(found.st_mode)
     client.chmod(name, mode if upload.keep else mode & 0o755)
     if upload.keep:
@@ -135,11 +135,12 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
 
 
 def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str, upload: Upload) -> None:
-    """Write a file there, in place: where both ends are one file, as when a host copies to itself, it must not be emptied
-    before it is read. Source: scp(1) of OpenSSH does so, too.
+    """Write a file on the host in place, as scp(1) of OpenSSH does too.
+
+    If source and destination are the same file, as when a host copies to itself, it must not be emptied before it is read.
 
     Raises:
-        OSError: it can't be written, or has another size in the end.
+        OSError: it can't be written, or has another size at the end.
     """
     try:
         there = client.open(name, "r+b")

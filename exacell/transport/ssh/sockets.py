@@ -1,4 +1,4 @@
-"""TCP connections for SSH: every address tried, no delayed packets, a dead peer noticed."""
+"""Make TCP connections for SSH: every address is tried, packets are not delayed, and a dead peer is noticed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from exacell.core.errors import TransportError
 from exacell.transport.ssh.programs import Program, in_shell, start
 
 _EAGER_READS = 40
-"""Reads acknowledged at once: the login and the first command. sshd writes its first channel's answer in small pieces
-and waits 40 ms for a delayed acknowledgement otherwise; only the receiver can cure that. Source: reference fanout.md 5.
+"""How many reads are acknowledged at once: the login and the first command. sshd writes its first channel's answer in small
+pieces and otherwise waits 40 ms for a delayed acknowledgement; only the receiver can prevent that. Source: reference fanout.md 5.
 """
 
 _USER_TIMEOUT_MS = 30_000
@@ -22,10 +22,10 @@ _KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
 
 _FAREWELL_S = 1.0
 _SAID = 4096
-"""Bytes of a ProxyCommand's standard error that are told."""
+"""How many bytes of a ProxyCommand's standard error a message shows."""
 
 FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
-"""ssh_config's AddressFamily words."""
+"""ssh_config's words for AddressFamily."""
 
 
 class EagerSocket(socket.socket):
@@ -34,14 +34,14 @@ class EagerSocket(socket.socket):
     _eager = _EAGER_READS
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
-        """Return received bytes as any socket does."""
+        """Return received bytes."""
         if self._eager:
             self._eager -= 1
             self._quickack()
         return super().recv(bufsize, flags)
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0, /) -> int:
-        """Receive into ``buffer`` as any socket does."""
+        """Receive into ``buffer`` and return the number of bytes."""
         if self._eager:
             self._eager -= 1
             self._quickack()
@@ -50,19 +50,19 @@ class EagerSocket(socket.socket):
     def _quickack(self) -> None:
         option = getattr(socket, "TCP_QUICKACK", None)
         if option is not None:
-            # A socket that was closed meanwhile reports that in recv, with the better message.
+            # If the socket was closed meanwhile, recv reports it with a better message.
             with contextlib.suppress(OSError):
                 self.setsockopt(socket.IPPROTO_TCP, option, 1)
 
 
 def resolve(host: str, port: int, family: str = "any") -> list[tuple[socket.AddressFamily, tuple[object, ...]]]:
-    """Return the addresses of ``host`` in the resolver's order. May block for as long as DNS does.
+    """Return the addresses of ``host`` in the resolver's order. May block as long as DNS does.
 
     Raises:
         TransportError: the name has no address.
     """
     try:
-        # As bytes, a plain name needs no codec for others, which takes longer to import than a name to be found.
+        # As bytes, a plain name needs no codec, whose import would take longer than the name lookup.
         name = host.encode() if host.isascii() and all(0 < len(part) < 64 for part in host.split(".")) else host
         found = socket.getaddrinfo(name, port, FAMILIES.get(family, socket.AF_UNSPEC), socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as error:
@@ -103,7 +103,7 @@ def connect(
 
 
 def tune(sock: socket.socket) -> None:
-    """Have a socket send at once and notice within half a minute that its other side is gone."""
+    """Set a socket to send at once, and to notice within half a minute that its other side is gone."""
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEPALIVE:
@@ -114,23 +114,23 @@ def tune(sock: socket.socket) -> None:
 
 
 def end(sock: Any) -> None:
-    """Close a socket or a channel so that a thread blocked in it wakes; closing twice is fine."""
+    """Close a socket or a channel, and wake a thread that is blocked in it; may be called twice."""
     break_off(sock)
     sock.close()
 
 
 def break_off(sock: Any) -> None:
-    """Wake who waits in a socket or a channel of somebody else: nothing comes any more, and its owner closes it."""
+    """Wake a thread that waits in a socket or channel of another owner: no more data come, and its owner closes it."""
     if not isinstance(sock, socket.socket):
         sock.close()
         return
-    # Not connected (any more): there is nobody to wake then.
+    # Not connected (any more): no thread waits then.
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
 
 
 class Piped:
-    """A running ProxyCommand and what it has said on its standard error; ``sock`` is connected to its input and output."""
+    """A running ProxyCommand and its standard error so far; ``sock`` is connected to its input and output."""
 
     def __init__(self, program: Program) -> None:
         """Start ``program``.
@@ -140,7 +140,7 @@ class Piped:
             ConfigError: it may not run.
         """
         self.program = program
-        # A file never keeps the command waiting, however much it says.
+        # A file never blocks the command, even if it writes much.
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # Closed by stop().
         self.sock, theirs = socket.socketpair()
         try:
@@ -155,9 +155,9 @@ class Piped:
 
     @property
     def problem(self) -> str:
-        """One line on how the command failed, in its own words; empty when it said nothing and runs or ended with 0."""
+        """Return one line about how the command failed, with its own words; empty if it wrote nothing and did not fail."""
         try:
-            # Its output has ended: it is about to end, too.
+            # Its output has ended, so it is about to end.
             status = self._process.wait(_FAREWELL_S)
         except subprocess.TimeoutExpired:
             status = None

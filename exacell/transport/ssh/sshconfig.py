@@ -1,7 +1,7 @@
-"""ssh_config files as sections: read once, Includes followed, each line in words; and their patterns and tokens.
+"""Read ssh_config files once, as sections, with Includes followed and each line split into words; match patterns, replace tokens.
 
-What the sections come to for one target is :mod:`exacell.transport.ssh.resolving`'s. A file of 300 Host blocks is read in some
-milliseconds, once for all targets. A line that can't be read is kept with its problem, which is told only when it concerns
+:mod:`exacell.transport.ssh.resolving` evaluates the sections for one target. A file of 300 Host blocks is read in a few
+milliseconds, once for all targets. A line that can't be read is kept with its problem, which is reported only if it concerns
 a target. Source: ssh_config(5); OpenSSH readconf.c (16 levels of Include) and misc.c (words, quotes, comments).
 """
 
@@ -35,10 +35,10 @@ class Setting:
     Attributes:
         keyword: in lower case.
         words: its arguments, without quotes and comment.
-        raw: all behind the keyword, as it stands there.
+        raw: the text after the keyword, unchanged.
         where: file and line.
-        own: whether it is in the user's or the system's file, or in what they include.
-        problem: why it can't be read; empty when it can.
+        own: whether it is in the user's or the system's file, or in a file that these include.
+        problem: why it can't be read; empty if it can.
     """
 
     keyword: str
@@ -63,10 +63,10 @@ class Condition:
     """A Host or Match line.
 
     Attributes:
-        patterns: of a Host line; None for a Match line.
-        criteria: of a Match line, in their order.
+        patterns: those of a Host line; None for a Match line.
+        criteria: those of a Match line, in their order.
         own: see :class:`Setting`.
-        problem: why the line can't be read whole; empty when it can.
+        problem: why a part of the line can't be read; empty if all can.
     """
 
     where: str
@@ -81,8 +81,8 @@ class Section:
     """Lines that apply together.
 
     Attributes:
-        under: the number of the section that has to apply, too; -1: none.
-        condition: what has to hold besides; None: nothing.
+        under: the number of the section that must apply too; -1: none.
+        condition: the condition that must be true besides; None: none.
     """
 
     under: int
@@ -94,8 +94,8 @@ class SshConfigFiles:
     """The sections of the ssh_config files that apply, in their order. Immutable, shared by threads.
 
     Attributes:
-        given: the file that is read instead of the user's and the system's, as with ``ssh -F``; None: those two are.
-        places: the files that were read or looked for, and the folders in which Include looked for some.
+        given: the file read instead of the user's and the system's, as with ``ssh -F``; None: those two are read.
+        places: the files that were read or looked for, and the folders in which Include looked for files.
     """
 
     def __init__(self, sections: Sequence[Section], given: Path | None = None, places: Iterable[Path] = ()) -> None:
@@ -105,7 +105,7 @@ class SshConfigFiles:
 
     @classmethod
     def read(cls, given: Path | None) -> SshConfigFiles:
-        """Return ``given`` alone when it is one (as ``ssh -F``), else the user's file followed by the system's.
+        """Return the sections of ``given`` only, if there is one (as ``ssh -F``), else those of the user's and the system's file.
 
         Raises:
             ConfigError: ``given`` cannot be read, or includes nest too deep.
@@ -133,7 +133,7 @@ class _Reading:
         """Read one file and what it includes.
 
         Args:
-            base: the folder where relative names of Include begin.
+            base: the folder for relative names of Include.
             under: the number of the section that includes it; -1: none.
             own: whether the user's or the system's file includes it.
         """
@@ -151,7 +151,7 @@ class _Reading:
         outer, condition, settings = under, None, list[Setting]()
 
         def close() -> int:
-            """Add the section that ends here and return its number."""
+            """Add the section that ends here, and return its number."""
             self.sections.append(Section(under=outer, condition=condition, settings=tuple(settings)))
             settings.clear()
             return len(self.sections) - 1
@@ -168,7 +168,7 @@ class _Reading:
             elif setting.keyword == "include":
                 if setting.problem:
                     raise ConfigError(f"{where}: {setting.problem}", hint=_CLOSE)
-                # What follows in this file applies when what precedes does, whatever the included files say.
+                # The rest of this file applies if the part before does, independent of the included files.
                 outer, condition = close(), None
                 for pattern in setting.words:
                     self.places.append(Path(os.path.dirname(os.path.join(base, os.path.expanduser(pattern)))))
@@ -179,7 +179,7 @@ class _Reading:
         close()
 
     def _include(self, path: Path, base: str, under: int, depth: int, line: Setting) -> None:
-        """Read an included file; one that can't be read concerns only who the Include concerns."""
+        """Read an included file; if it can't be read, that is an error only for targets to which the Include applies."""
         try:
             self.file(path, base, under, depth, own=line.own)
         except ConfigError as error:
@@ -197,7 +197,7 @@ def _setting(keyword: str, raw: str, where: str, *, own: bool) -> Setting:
 
 
 def _condition(line: Setting) -> Condition:
-    """Return what a Host or Match line asks for."""
+    """Return the condition of a Host or Match line."""
     if line.keyword == "host":
         return Condition(where=line.where, patterns=line.words, problem=line.problem)
     criteria, problem = _criteria(line.raw)
@@ -228,7 +228,7 @@ _TOKEN = re.compile(r'[ \t\r]*(?:"([^"]*)"|([^ \t\r"=#][^ \t\r"=]*))(?:[ \t\r]*=
 
 
 def _tokens(raw: str) -> tuple[list[str], str]:
-    """Return the words of a Match line, where ``=`` may stand for a blank, and why the rest of it can't be read."""
+    """Return the words of a Match line, in which ``=`` may replace a blank, and why the rest can't be read."""
     found, place = list[str](), 0
     while raw[place:].strip(" \t\r"):
         match = _TOKEN.match(raw, place)
@@ -243,7 +243,7 @@ def _tokens(raw: str) -> tuple[list[str], str]:
 def _words(text: str) -> tuple[tuple[str, ...], str]:
     """Return the arguments in ``text`` up to a comment, and why they can't be read.
 
-    Quotes of both kinds may begin anywhere in a word; a backslash stands before a quote, a backslash, or a blank outside of
+    Quotes of both kinds may begin anywhere in a word; a backslash escapes a quote, a backslash, or a blank outside of
     quotes. Source: OpenSSH misc.c, argv_split.
     """
     found, word, quote, place = list[str](), None, "", 0
@@ -281,14 +281,14 @@ def is_literal(pattern: str) -> bool:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Return whether one pattern (without ``!``) matches the whole ``name``; case counts."""
+    """Return whether one pattern (without ``!``) matches the whole ``name``, case-sensitive."""
     if is_literal(pattern):
         return pattern == name
     return _compiled(pattern).fullmatch(name) is not None
 
 
 def matches_list(patterns: Iterable[str], name: str) -> bool:
-    """Return whether a pattern list matches ``name``: one pattern does, and none behind ``!`` does."""
+    """Return whether a pattern list matches ``name``: at least one pattern does, and no pattern after ``!`` does."""
     found = False
     for pattern in patterns:
         if pattern.startswith("!"):
@@ -302,7 +302,7 @@ def matches_list(patterns: Iterable[str], name: str) -> bool:
 def expand_tokens(text: str, tokens: Mapping[str, str]) -> str:
     """Return ``text`` with ``%x`` replaced from ``tokens`` (keys are the letters) and ``%%`` by ``%``.
 
-    An unknown token stays as it is, so that the error about the missing file shows it.
+    An unknown token stays, so that the error about the missing file shows it.
     """
     return re.sub(r"%(.)", lambda m: "%" if m[1] == "%" else tokens.get(m[1], m[0]), text)
 
@@ -326,13 +326,13 @@ syslogfacility tag tcpkeepalive tunnel tunneldevice updatehostkeys user userknow
 versionaddendum visualhostkey warnweakcrypto
 """
 _NO_PROGRAM = frozenset(_KEYWORDS.split())
-"""Keywords that start no program and load none here. Source: ssh_config(5) of OpenSSH 10; GSSAPI's of Debian's and RHEL's."""
+"""Keywords that start or load no program here. Source: ssh_config(5) of OpenSSH 10; GSSAPI's of Debian's and RHEL's."""
 
 
 def programs_named(files: SshConfigFiles) -> tuple[str, ...]:
-    """Return where other files than the user's and the system's name a program that ssh would start, and what names it.
+    """Return ``file:line: keyword`` for each program that ssh would start and that is not named in the user's or system's file.
 
-    A keyword that is not known to start none counts as one.
+    A keyword that is not known to be harmless counts too.
     """
     found = []
     for section in files.sections:

@@ -1,7 +1,7 @@
-"""One command on one attached wire: opened, asked for, fed and read without ever waiting. Imports paramiko.
+"""Run one command on one attached wire: open its channel, send it, feed it and read it without waiting. Imports paramiko.
 
 All methods run in the reader's thread, except :meth:`Stream.start`, :meth:`Stream.feed` and :meth:`Stream.cancel`, which
-may be called from any.
+any thread may call.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from exacell.transport.ssh.wire import Wire
 
 _STDERR = 1
 ASK_AGAIN_S = 0.005
-"""Seconds after which it is asked again whether a command may leave, where that was not known."""
+"""Seconds between two checks of whether a command may be sent, if that was not known."""
 
 
 class Stage(IntEnum):
-    """How far a stream has come."""
+    """The state of a stream."""
 
     NEW = 0
     OPENING = 1
@@ -35,29 +35,29 @@ class Stage(IntEnum):
 
 
 class Sink(Protocol):
-    """Where output goes."""
+    """The receiver of output."""
 
     def take(self, piece: bytes) -> None:
-        """Take a piece of standard output."""
+        """Process a piece of standard output."""
 
     def take_error(self, piece: bytes) -> None:
-        """Take a piece of standard error."""
+        """Process a piece of standard error."""
 
 
 class Stream:
     """A command and its standard streams.
 
     Args:
-        sink: gets what the command prints.
+        sink: gets the command's output.
         stdin: sent to the command, then end-of-file; None leaves its input open for :meth:`feed`.
-        on_end: told once how it ended, unless it was cancelled.
+        on_end: called once with its ending, unless it was cancelled.
 
     Attributes:
-        on_channel: told when there is a channel, before the command is sent on it; it is not when that cancels it.
-        ours: why the command must not be sent, asked right before; None when nobody is to be asked.
-        refused: what that said.
-        env: variables for the command; the server may leave them out.
-        on_open: told when the command has been sent.
+        on_channel: called when the channel is open, before the command is sent; if it cancels the stream, nothing is sent.
+        ours: returns why the command must not be sent, called right before; None for no check.
+        refused: the reason that ``ours`` returned.
+        env: variables for the command; the server may ignore them.
+        on_open: called when the command has been sent.
         sent: whether the command has been sent, or may have been.
         lost_connection: whether it ended because the connection did.
         exit_status: None as long as it is not known.
@@ -94,26 +94,26 @@ class Stream:
 
     @property
     def refusal(self) -> str:
-        """Why the server opened no channel; empty when it did."""
+        """Return why the server opened no channel; empty if it did."""
         return self._channel.refusal
 
     @property
     def reader(self) -> Reader:
-        """The reader of its wire."""
+        """Return the reader of its wire."""
         return self._wire.reader
 
     @property
     def watched(self) -> Wire:
-        """The wire, for whom calls to come are."""
+        """Return the wire, for timers of the reader."""
         return self._wire
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more comes."""
+        """Return whether it has ended."""
         return self._stage is Stage.ENDED
 
     def start(self, seconds: float, too_late: Callable[[], None]) -> None:
-        """Ask for a channel; ``too_late`` is called when none has come after ``seconds``."""
+        """Ask for a channel; ``too_late`` is called if none has come after ``seconds``."""
 
         def ask() -> None:
             self._start()
@@ -132,10 +132,11 @@ class Stream:
         self._wire.reader.call(add, of=self._wire)
 
     def feed_at_once(self, data: bytes, may: Callable[[], bool]) -> bool:
-        """Send ``data`` and the end of input now or never, and return whether it left. In the reader's thread only.
+        """Send ``data`` and the end of input now or never, and return whether they were sent. In the reader's thread only.
 
         Args:
-            may: asked when all is ready, right before the kernel gets it; False keeps it back and ends the connection.
+            may: called right before the kernel gets the bytes; if it returns False, they are not sent, and the connection is
+                closed.
         """
         ready = self._stage is Stage.RUNNING and not self._input and not self._input_ended
         if not ready or not self._channel.takes(len(data)):
@@ -149,11 +150,11 @@ class Stream:
         return self._input_ended
 
     def break_off(self, end: End) -> None:
-        """End with ``end`` and close the channel, whatever else comes. In the reader's thread only."""
+        """End with ``end`` and close the channel, even if more output comes. In the reader's thread only."""
         self._end(Ending(end=end))
 
     def cancel(self) -> None:
-        """Close the channel; the command's server ends it or not. Nobody is told."""
+        """Close the channel; whether the command ends is up to its server. ``on_end`` is not called."""
         self._wire.reader.call(self._cancel, of=self._wire)
 
     # -- in the reader's thread ------------------------------------------------------------------------------------
@@ -168,7 +169,7 @@ class Stream:
         self._channel.ask(self, "session")
 
     def receive(self, kind: int, message: paramiko.Message) -> None:
-        """Take a message from the server."""
+        """Process a message from the server."""
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
@@ -204,7 +205,7 @@ class Stream:
             self._end(Ending(end=End.NO_CHANNEL))
 
     def lost(self) -> None:
-        """Take note that the connection has ended."""
+        """Note that the connection has ended."""
         self.lost_connection = True
         self._end(Ending(end=End.LOST))
 
@@ -214,7 +215,7 @@ class Stream:
         self._send_command()
 
     def _send_command(self) -> None:
-        """Send the command, once it is known that it may leave still."""
+        """Send the command, once it is known that it may still be sent."""
         if self.ended:
             return
         why = "" if self.ours is None else self.ours()
@@ -279,8 +280,8 @@ class Stream:
 
 
 def _drop(piece: bytes) -> None:
-    """Take data of a kind that nobody knows."""
+    """Ignore data of an unknown kind."""
 
 
 def _nothing() -> None:
-    """Be told of an opening."""
+    """Do nothing when the stream opens."""

@@ -1,11 +1,11 @@
-"""paramiko's transport, able to hand its reading over to the one reader of all connections.
+"""Extend paramiko's transport so that the shared reader of all connections can take over its reading.
 
-A paramiko transport reads in a thread of its own, woken ten times a second, which is 8 % of a core at 255 connections.
-:class:`Wire` does so only until the login is done. Then its thread ends, and whoever attaches it (see
-:mod:`exacell.transport.ssh.reader`) tells it when its socket can be read. From then on nothing in here waits. Rekeying goes
-on as before.
+A paramiko transport reads in its own thread, which wakes ten times a second; with 255 connections that uses 8 % of a core.
+:class:`Wire` does so only until the login is done. Then its thread ends, and the reader (see
+:mod:`exacell.transport.ssh.reader`) calls it when its socket can be read. From then on nothing in here waits. New keys are
+still negotiated as before.
 
-With a cipher whose packets hide their length the thread stays, and so it does with a paramiko that lacks one of the names
+If a cipher hides the length of packets, the thread stays; it also stays if paramiko lacks one of the names
 in ``NEEDED``, here and in :mod:`exacell.transport.ssh.packets`.
 """
 
@@ -53,30 +53,30 @@ NEEDED_ATTRIBUTES = (
 )
 
 _KEX_ANSWERS = range(30, 42)
-"""Message numbers that belong to the key exchange under way. Source: RFC 4250, 4.1.2."""
+"""Message numbers that belong to a key exchange in progress. Source: RFC 4250, 4.1.2."""
 _OWN_IDS = 1 << 24
-"""Our streams' channel numbers begin here; paramiko's own stay below."""
+"""The first channel number of exacell's streams; paramiko's own are lower."""
 _TO_CHANNELS = range(MSG_CHANNEL_OPEN_SUCCESS, MSG_CHANNEL_CLOSE + 4)
-"""Messages that name one of our channels first, 91 to 100. Source: RFC 4250, 4.1.2."""
+"""Messages that begin with the number of a channel on this side, 91 to 100. Source: RFC 4250, 4.1.2."""
 _KEEPALIVE = "keepalive@openssh.com"
 _ACKNOWLEDGED_MS = 2000
-"""Milliseconds in which a host has to acknowledge a statement that goes upon a look. Source: tcp(7), TCP_USER_TIMEOUT."""
+"""Milliseconds in which a host must acknowledge a statement that depends on a read. Source: tcp(7), TCP_USER_TIMEOUT."""
 _SILENT = 4
-"""So many times unanswered, and the connection is given up."""
+"""After so many requests without a sign of life, the connection is given up."""
 
 
 class Receiver(Protocol):
-    """One channel's end of a wire."""
+    """This side of one channel of a wire."""
 
     def receive(self, kind: int, message: paramiko.Message) -> None:
-        """Take a message; ``message`` stands behind the channel number."""
+        """Process a message; ``message`` is positioned after the channel number."""
 
     def lost(self) -> None:
-        """Take note that the connection has ended; nothing comes any more."""
+        """Note that the connection has ended; no more messages come."""
 
 
 def supported() -> bool:
-    """Return whether this paramiko has every private name that is needed here; else transports keep their threads."""
+    """Return whether this paramiko has every private name that is needed here; without them transports keep their threads."""
     needed = ((Packetizer, _packets.NEEDED), (paramiko.Transport, NEEDED))
     return all(hasattr(owner, name) for owner, names in needed for name in names) and hasattr(
         _module, "_active_threads"
@@ -84,7 +84,7 @@ def supported() -> bool:
 
 
 def prefer_framed(transport: paramiko.Transport) -> None:
-    """Put the ciphers and codes first whose packets say their length in the clear."""
+    """Put the ciphers and codes first whose packets carry their length unencrypted."""
     options = transport.get_security_options()
     ciphers, digests = tuple(options.ciphers), tuple(options.digests)
     gcm = sorted((name for name in ciphers if "gcm" in name), key=lambda name: "128" not in name)
@@ -97,11 +97,11 @@ class Wire(paramiko.Transport):
     """An SSH connection whose reading moves to ``reader`` once the login is done.
 
     Args:
-        sock: connected.
-        reader: gets the wire, from the transport's own thread, when the login is done and its packets are framed.
+        sock: a connected socket.
+        reader: gets the wire, from the transport's own thread, when the login is done and the length of packets is readable.
     """
 
-    # What paramiko's published types leave out.
+    # Missing in paramiko's published types.
     _send_kex_init: Callable[[], None]
     _parse_disconnect: Callable[[paramiko.Message], None]
     _parse_debug: Callable[[paramiko.Message], None]
@@ -122,17 +122,17 @@ class Wire(paramiko.Transport):
         self._handing_over = threading.RLock()
         self._closed = False
         self.moved = threading.Event()
-        """Set once the reader has the wire, or it was closed first."""
+        """Set once the reader has the wire, or if it was closed before."""
         self.last_heard = time.monotonic()
 
     @property
     def attached(self) -> bool:
-        """Whether the reader reads this wire, or is about to."""
+        """Return whether the reader reads this wire, or is about to."""
         return self._packets.attached
 
     @property
     def moving(self) -> bool:
-        """Whether the login is done and the reader gets this wire."""
+        """Return whether the login is done and the reader gets this wire."""
         return self._packets.moving
 
     def _auth_trigger(self) -> None:
@@ -140,11 +140,11 @@ class Wire(paramiko.Transport):
         self._packets.moving = self._packets.framed
 
     def run(self) -> None:
-        """Work as paramiko's transport does until the login is done, then hand over."""
+        """Work as paramiko's transport does until the login is done, then hand over to the reader."""
         try:
             super().run()
         except HandOver:
-            # paramiko ends its threads at exit by this list; ours has ended.
+            # paramiko ends its threads at exit by this list; this thread has ended.
             with contextlib.suppress(ValueError):
                 _module._active_threads.remove(self)  # type: ignore[attr-defined]  # not in paramiko's published types
             with self._handing_over:
@@ -157,16 +157,16 @@ class Wire(paramiko.Transport):
     # -- what the reader calls, in its thread ----------------------------------------------------------------------
 
     def readable(self) -> None:
-        """Take what has arrived; never waits and never raises: a connection that broke is ended."""
+        """Process the data that has arrived; never waits and never raises: a broken connection is closed."""
         self.last_heard = time.monotonic()
         self._guarded(self._read)
 
     def take(self) -> None:
-        """Work through what was read before the wire was attached, and what has arrived since."""
+        """Process the data read before the wire was attached, and what has arrived since."""
         self._guarded(self._read)
 
     def check_life(self, now: float) -> None:
-        """Ask a host that was long silent for a sign of life, and give up one that gave none."""
+        """Ask a host for a sign of life after a long silence, and give it up if none came."""
         silent = now - self.last_heard
         if silent > _SILENT * KEEPALIVE_S:
             self.fail(TimeoutError(f"no sign of life for {silent:.0f}s"))
@@ -174,7 +174,7 @@ class Wire(paramiko.Transport):
             self.ask_for_life()
 
     def ask_for_life(self) -> None:
-        """Send a global request that every server answers at once, if only with a refusal."""
+        """Send a global request that every server answers at once, even if it refuses it."""
         message = paramiko.Message()
         message.add_byte(bytes((MSG_GLOBAL_REQUEST,)))
         message.add_string(_KEEPALIVE)
@@ -197,7 +197,7 @@ class Wire(paramiko.Transport):
             self.fail(paramiko.SSHException(f"the host sent a message that cannot be read: {error}"))
 
     def drain(self) -> None:
-        """Work through the complete packets that were read.
+        """Process the complete packets that were read.
 
         Raises:
             EOFError: the other side has ended the connection.
@@ -216,7 +216,7 @@ class Wire(paramiko.Transport):
             super()._send_user_message(self._held.popleft())  # type: ignore[misc]  # not in paramiko's published types
 
     def _dispatch(self, kind: int, message: paramiko.Message) -> bool:
-        """Act on one message and return whether the connection goes on."""
+        """Process one message and return whether the connection continues."""
         if kind in _TO_CHANNELS:
             stream = self._streams.get(message.get_int())
             if stream is not None:
@@ -252,7 +252,7 @@ class Wire(paramiko.Transport):
         return True
 
     def flush(self) -> bool:
-        """Write what was kept; return whether nothing is left to write."""
+        """Write the kept bytes; return whether nothing is left to write."""
         try:
             return self._packets.flush()
         except EOFError as error:
@@ -260,14 +260,14 @@ class Wire(paramiko.Transport):
             return True
 
     def at_once(self, say: Callable[[], None], may: Callable[[], bool]) -> bool:
-        """Send what ``say`` says now or never, and return whether the kernel took all of it. In the reader's thread only.
+        """Send what ``say`` sends now or never, and return whether the kernel accepted all of it. In the reader's thread only.
 
-        What is not written when this returns False never will be: the connection is ended where something was ready. For some
-        seconds the kernel gives the connection up, too, when the host does not acknowledge what it was sent, so that
+        If this returns False, unwritten bytes are never written: the connection is closed if there were any. For some
+        seconds the kernel also gives the connection up if the host does not acknowledge what it was sent, so that
         nothing arrives there long afterwards.
 
         Args:
-            may: asked right before it is written; False keeps it back.
+            may: called right before the bytes are written; if it returns False, they are not.
         """
         if self._held or not self.clear_to_send.is_set() or not self.flush() or not self.active:
             return False
@@ -284,26 +284,26 @@ class Wire(paramiko.Transport):
         return written
 
     def acknowledged_within(self, milliseconds: int) -> None:
-        """Have the kernel give the connection up when what was sent is not acknowledged in time; 0: when it usually does."""
+        """Let the kernel give the connection up if data is not acknowledged in time; 0 restores the usual time."""
         if isinstance(self.sock, socket.socket) and hasattr(socket, "TCP_USER_TIMEOUT"):
-            with contextlib.suppress(OSError):  # A gateway's end is no TCP.
+            with contextlib.suppress(OSError):  # A gateway's socket pair is not TCP.
                 self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
 
     def fail(self, error: Exception) -> None:
-        """End a connection that broke."""
+        """Close a broken connection."""
         if self.saved_exception is None:
             self.saved_exception = error
         self.active = False
         self.reader.detach(self)
 
     def end(self) -> None:
-        """Close the socket and wake everyone who waits for something on this connection."""
+        """Close the socket and wake all threads that wait for something on this connection."""
         self.active = False
         self.packetizer.close()
         self.sock.close()
         streams, self._streams = list(self._streams.values()), {}
         for stream in streams:
-            # Each by itself: all of them wait for an end.
+            # Each separately: all of them wait for an end.
             self.reader.do(stream.lost)
         for channel in list(self._channels.values()):
             channel._unlink()
@@ -315,18 +315,18 @@ class Wire(paramiko.Transport):
     # -- what anybody calls ----------------------------------------------------------------------------------------
 
     def register(self, stream: Receiver) -> int:
-        """Return a channel number; its messages go to ``stream`` until :meth:`forget`. In the reader's thread only."""
+        """Return a channel number whose messages go to ``stream`` until :meth:`forget`. In the reader's thread only."""
         number = self._next_stream
         self._next_stream += 1
         self._streams[number] = stream
         return number
 
     def forget(self, number: int) -> None:
-        """Drop the messages of a channel that has ended. In the reader's thread only."""
+        """Ignore the messages of a channel that has ended. In the reader's thread only."""
         self._streams.pop(number, None)
 
     def send(self, message: paramiko.Message) -> None:
-        """Send ``message``, behind a key exchange that is under way. In the reader's thread only; never waits.
+        """Send ``message``, after a key exchange in progress. In the reader's thread only; never waits.
 
         Raises:
             EOFError: the connection is dead.
@@ -340,10 +340,10 @@ class Wire(paramiko.Transport):
         super()._send_user_message(data)  # type: ignore[misc]  # not in paramiko's published types
 
     def close(self) -> None:
-        """End the connection and its socket; from any thread, at once.
+        """Close the connection and its socket; may be called from any thread, and never waits.
 
-        A socket that the reader has is closed by nobody else: its number may be another's by the time the reader asks
-        for it.
+        Only the reader closes a socket that it reads: otherwise the socket's number may belong to another file before the reader
+        uses it.
         """
         with self._handing_over:
             self._closed = True
