@@ -41,7 +41,7 @@ _ANYTHING = (Kind.TEXT, Kind.NAME, Kind.FILE, Kind.COMMAND)
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Raise RecipeError if a line of the recipe is wrong for any value of its parameters.
+    """Raise RecipeError if a line of the recipe is wrong for at least one value of its parameters.
 
     Raises:
         RecipeError: names the first line that is wrong, and how many problems there are.

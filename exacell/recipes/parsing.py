@@ -3,10 +3,9 @@
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
 default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
 ``when <condition>`` may end a statement. There are four kinds of block, each closed by ``end``: ``finally`` holds lines that run
-in
-any case at the end; ``matrix x in 1,2,4`` is repeated for each of its values before the plan; ``rolling 2`` is repeated for each
-wave of two cells; ``experiment …`` holds the lines that each run of the experiment carries out.
-There are no other loops and no templating: a value is put in as one word, quoted if necessary, and so can never become syntax.
+in any case at the end; ``matrix x in 1,2,4`` is repeated for each of its values before the plan; ``rolling 2`` is repeated for
+each wave of two cells; ``experiment …`` holds the lines that each run of the experiment carries out. There are no other loops and
+no templating: a value is put in as one word, quoted if necessary, and so can never become syntax.
 """
 
 from __future__ import annotations
