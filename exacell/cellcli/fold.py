@@ -98,10 +98,10 @@ def fold_equal(answers: Mapping[str, T]) -> list[tuple[tuple[str, ...], T]]:
 def fold_records(
     answers: Mapping[str, Sequence[Mapping[str, str]]], object_type: str, *, ignore: Collection[str] = VOLATILE
 ) -> list[Fold]:
-    """Return groups of cells whose records are equal apart from their own names, most cells first.
+    """Return groups of cells whose records are equal except for their own names, largest group first.
 
     Args:
-        ignore: attributes that are left out, from the comparison and from the neutral records.
+        ignore: attributes that are left out of the comparison and of the returned records.
     """
     found = find_object(object_type)
     neutral = {
