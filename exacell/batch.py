@@ -1,5 +1,6 @@
-"""Statements that a command line, a file or standard input gives: all checked, then run one after the other; or asked of
-several racks at once (``-r a,b``), each in a session that only reads."""
+"""Run the statements of a command line, a file or standard input: all are checked first, then run one after the other. With
+``-r a,b``, each statement is asked of several racks at once, in sessions that only read.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ _SEEN = (
 
 
 def run_batch(line: CommandLine, console: TerminalConsole) -> int:
-    """Check the statements of a command line, run them, and return the exit code; standard input gives them where it has none.
+    """Check and run the statements of a command line, and return the exit code; without statements, standard input gives them.
 
     Raises:
         ExacellError: the command line or the configuration is wrong; no statement was begun.
@@ -57,7 +58,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
         return ask_racks(line, racks, statements, console, shell=_whole_line(line))
     session, services = open_session(options_of(line), console)
     if line.value("ssh-config"):
-        from exacell.change.here import note_config  # Few name one.
+        from exacell.change.here import note_config  # Few statements name one.
 
         note_config(session, services, line.value("ssh-config"))
     services.more_to_come = statements is None or len(statements) > 1
@@ -70,7 +71,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
         try:
             if statements is None:
                 return interact(session, services, runner)
-            if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
+            if [text.strip().lower() for text in statements] != ["pending"]:  # It shows the same.
                 for warning in left_behind(session, services, warn=True):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
@@ -85,14 +86,14 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
 
 
 def _collect_again() -> None:
-    """Have garbage collected again where loading switched that off; what was loaded is no garbage, and not looked at."""
+    """Switch garbage collection on again if it was off while modules were loaded; loaded objects are excluded from it."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
 
 
 class _WrongStatement(Exception):
-    """A statement that was given on the command line or in a file, and where it is wrong."""
+    """A wrong statement on the command line or in a file, and its place."""
 
     def __init__(self, error: ExacellError, text: str, place: str) -> None:
         super().__init__(error.message)
@@ -100,16 +101,16 @@ class _WrongStatement(Exception):
 
 
 def _checked(line: CommandLine) -> list[str] | None:
-    """Return the statements of the command line, all checked by grammar before the first one runs.
+    """Return the statements of the command line; the grammar of all of them is checked before the first one runs.
 
-    None when there are none, so that a prompt or standard input gives them.
+    None if there are none, so that a prompt or standard input gives them.
     """
     if not line.has_statements:
         return None
     if line.value("file") and (line.words or line.value("execute")):
         raise StatementError("-f and a statement can't be given together: leave one out")
     if line.value("execute"):
-        # As for CellCLI, what follows -e belongs to it, quoted or not.
+        # As in CellCLI, everything after -e belongs to it, quoted or not.
         found = split_statements(" ".join((line.value("execute"), *line.words)))
     elif line.words:
         text = argv_line(line.words)
@@ -124,7 +125,7 @@ def _checked(line: CommandLine) -> list[str] | None:
 
 
 def _whole_line(line: CommandLine) -> bool:
-    """Whether the statement was given as a line, as at the prompt, rather than as words."""
+    """Return whether the statement was given as one line, as at the prompt, rather than as words."""
     return not line.words or bool(line.value("execute")) or any(blank in line.words[0].strip() for blank in " \t\n")
 
 
@@ -145,10 +146,10 @@ def _check(text: str, line: CommandLine, place: str) -> None:
 
 
 def interact(session: Session, services: Services, runner: Runner) -> ExitCode:
-    """Take statements from the prompt on a terminal, else from standard input until it ends; return the exit code.
+    """Run statements from the prompt on a terminal, otherwise from standard input until its end; return the exit code.
 
     Raises:
-        SessionExit: a script said EXIT.
+        SessionExit: a script contains EXIT.
     """
     if sys.stdin is None or sys.stdin.closed:
         return ExitCode.DONE
@@ -160,11 +161,11 @@ def interact(session: Session, services: Services, runner: Runner) -> ExitCode:
 
 
 _SHOWPIECE = "run reset_cold -y"
-"""What the demo shows when nobody gives it a statement."""
+"""The statement that the demo runs if none is given."""
 
 
 def _nested(session: Session, services: Services, runner: Runner, text: str) -> ExitCode:
-    """Run what stands behind ``demo``: a statement, the prompt, a script; the showpiece when there is none of them."""
+    """Run the statements for ``demo``: given ones, those of the prompt or of a script; without any, :data:`_SHOWPIECE`."""
     if text:
         return runner.run_statements(split_statements(text))
     before = len(runner.codes)
@@ -183,7 +184,7 @@ def _script_of(stream: TextIO) -> Iterator[str]:
 
 
 def racks_of(line: CommandLine) -> tuple[str, ...]:
-    """Return the racks that ``-r a,b`` names, each once; none where it names one or no rack."""
+    """Return the racks of ``-r a,b``, each once; empty if it names one or no rack."""
     names = tuple(dict.fromkeys(name.strip() for name in line.value("rack").split(",") if name.strip()))
     return names if len(names) > 1 else ()
 
@@ -191,13 +192,13 @@ def racks_of(line: CommandLine) -> tuple[str, ...]:
 def ask_racks(
     line: CommandLine, racks: Sequence[str], statements: Sequence[str] | None, console: TerminalConsole, *, shell: bool
 ) -> ExitCode:
-    """Ask each statement of all racks at once and return the exit code; every row names its rack.
+    """Run each statement on all racks at once and return the exit code; every row contains its rack.
 
     Args:
         shell: whether a statement is a line as at the prompt.
 
     Raises:
-        ExacellError: there is no such rack, or a statement does not only read; nothing was sent.
+        ExacellError: there is no such rack, or a statement does more than read; nothing was sent.
     """
     if not statements:
         raise StatementError(
@@ -241,7 +242,9 @@ def _refuse_more_than_reading(line: Line, racks: Sequence[str]) -> None:
 
 
 def _ask(asked: dict[str, tuple[Session, Services]], line: Line) -> Result:
-    """Return what all racks answered as one: a rack that could not be asked is a problem, the others' rows stand."""
+    """Return the answers of all racks as one; a rack that could not be asked is a problem, and the rows of the others are
+    kept.
+    """
     asking = {rack: Meanwhile(partial(_answer, *opened, line)) for rack, opened in asked.items()}
     answers = {rack: each.result() for rack, each in asking.items()}
     codes = [answer.exit_code for answer in answers.values()]

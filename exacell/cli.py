@@ -1,7 +1,7 @@
-"""The program: where it begins, and the exit code with which it ends.
+"""The entry point of the program, and the exit code with which it ends.
 
-Each way through it is imported when it is chosen, so that ``--version`` and shell completion start at once: what
-completes in :mod:`exacell.session.completion`, what carries statements out in :mod:`exacell.commandline`.
+Modules are imported only when they are needed, so that ``--version`` and shell completion are fast: the code for completion is
+in :mod:`exacell.session.completion`, the code for statements in :mod:`exacell.commandline`.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from exacell.output.streams import open_standard_streams
 
 def entry() -> NoReturn:
     """Run the program and leave with its exit code."""
-    gc.disable()  # Loading makes no garbage worth looking for: a tenth of the time until the first prompt.
+    gc.disable()  # Loading creates little garbage: this saves a tenth of the time until the first prompt.
     open_standard_streams()
     put_off()
     with without("urllib.parse", "quote_from_bytes"):
         import pathlib  # noqa: F401
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A terminal that knows no Unicode gets escapes, never a crash.
+            # A terminal without Unicode shows escapes instead of an error.
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == ["--complete"]:
         from exacell.core.paths import Home
         from exacell.session.completion.kept import use_kept
 
-        with suppress(ConfigError):  # Without a home nothing is kept.
-            use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
+        with suppress(ConfigError):  # Without a home directory nothing is stored.
+            use_kept(Home.from_env().cache_dir)  # Only for completion; never for a process that runs commands.
     _leave(main())
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once: taking hundreds of modules apart first would cost a tenth of a short run."""
-    threading = sys.modules.get("threading")  # Where nobody has imported it there is one thread.
+    """End the process at once, because unloading hundreds of modules would cost a tenth of a short run."""
+    threading = sys.modules.get("threading")  # If it was not imported, there is one thread.
     if threading is not None and any(
         not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()
     ):
@@ -53,15 +53,15 @@ def _leave(code: int) -> NoReturn:
             if stream is not None and not stream.closed:
                 stream.flush()
         except OSError:
-            sys.exit(code)  # The usual way out says what became of the stream.
+            sys.exit(code)  # The normal end reports the error of the stream.
     os._exit(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; everything that a user can cause ends in one line on stderr.
+    """Run one command line and return its exit code; every error that a user can cause becomes one line on stderr.
 
     Args:
-        argv: without the program's name; None takes the process's own.
+        argv: arguments without the program's name; None: those of the process.
     """
     words = list(sys.argv[1:] if argv is None else argv)
     code: int = ExitCode.DONE

@@ -1,4 +1,4 @@
-"""One command line carried out: its session opened, and the prompt or its statements in it."""
+"""Carry out one command line: open its session, then run the prompt or its statements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exacell.session.signalled import quitting_as_terminated
 
 
 def carry_out(line: CommandLine) -> int:
-    """Open a session for a command line, and return the exit code of its statements, or of the prompt without any.
+    """Open a session for a command line, run its statements (or the prompt if there are none), and return the exit code.
 
     Raises:
         ExacellError: the command line or the configuration is wrong; no statement was begun.
@@ -33,7 +33,7 @@ def _carried_out(line: CommandLine) -> int:
         from exacell.batch import run_batch
 
         return run_batch(line, console)
-    from exacell.prompt.app import run  # What runs statements is loaded when one is entered.
+    from exacell.prompt.app import run  # The code that runs statements is loaded when one is entered.
 
     session, services = open_session(options_of(line), console)
     services.more_to_come = True

@@ -1,7 +1,7 @@
-"""Runs statements and has delivered what they answer: the part that prompt, command line and scripts share.
+"""Run statements and deliver their results: the part that prompt, command line and scripts share.
 
-Policy (confirmation, journal, exit codes) is the session's; here is only where text comes from;
-:mod:`exacell.output.delivery` knows where it goes.
+The session has the rules (confirmation, journal, exit codes). This module decides only where text comes from, and
+:mod:`exacell.output.delivery` where it goes.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import Reply, State
 
 ASKING = ("recipes", "help", "session")
-"""Groups whose reading statements talk with the user or wait on purpose."""
+"""Groups of commands whose reading statements talk with the user or wait on purpose."""
 
 GOES_ON = frozenset((ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT))
-"""Exit codes behind which the next statement runs."""
+"""Exit codes after which the next statement runs."""
 
 _DEEPEST = 8
 
 
 class Runner:
-    """One surface's way of running statements.
+    """Runs the statements of the prompt, of a command line or of a script.
 
     Args:
-        console: where talk and errors go.
+        console: where messages and errors go.
         out: where data goes.
-        flags: flags that were given once for all statements (``-y``, ``-n``, long ones); a statement's own win.
-        prefix: who speaks in error lines.
+        flags: flags for all statements (``-y``, ``-n``, long ones); a statement's own take precedence.
+        prefix: the beginning of error lines.
         header: whether tables begin with titles.
     """
 
     interactive = False
-    """Whether somebody can ask `why` after an error: it is then said in few lines."""
+    """Whether the user can type `why` after an error, so that errors are shown in few lines."""
 
     def __init__(
         self,
@@ -86,35 +86,35 @@ class Runner:
         self._depth = 0
         self._flags = dict(flags or {})
         self._outer: Line | None = None
-        """START, while its script runs."""
+        """The START statement while its script runs."""
         self._unread = False
-        """Whether what the last statement has read found no reader."""
+        """Whether the output of the last reading statement had no reader."""
         self._lost_told = False
-        """Whether it was told that standard output takes nothing more."""
+        """Whether the user was told that standard output can't be written any more."""
         self.typed = False
-        """Whether what it runs is typed, at the prompt or on a command line; see :mod:`exacell.opaque.here`."""
+        """Whether its statements are typed, at the prompt or on a command line; see :mod:`exacell.opaque.here`."""
 
     def _pager(self) -> str:
         setting = "off" if self.session.told_to_end else self.session.settings.pager
         if setting in (self.session.config.settings.pager, "off", "on", "auto", "never"):
-            return setting  # The operator's own configuration names it, or nobody.
+            return setting  # It is the operator's own configuration, or no program.
         from exacell.change.here import held
         from exacell.opaque.scan import filter_findings
 
-        # It was set on another rack, where it passed.
+        # It was set on another rack, where it was allowed.
         typed = held(self.session, Request(typed=True))
         return "auto" if typed and filter_findings(setting).unseen else setting
 
     def _anew(self) -> bool:
-        from exacell.change.here import may_replace  # Only where a file is written.
+        from exacell.change.here import may_replace  # Only needed if a file is written.
 
         return not may_replace(self.session)
 
     def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
-        """Parse and run one statement; errors are reported, not raised.
+        """Parse and run one statement, and return its exit code; errors are shown, not raised.
 
         Args:
-            shell: whether ``!``, ``|`` and ``>`` mean the shell's things.
+            shell: whether ``!``, ``|`` and ``>`` have their meaning for the shell.
 
         Raises:
             SessionExit: the statement was ``exit``.
@@ -132,17 +132,18 @@ class Runner:
         return self.run(line, text)
 
     def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
-        """Run a parsed line, deliver its result and return its exit code; errors are reported, not raised.
+        """Run a parsed line, deliver its result and return its exit code; errors are shown, not raised.
 
         Args:
-            execute: carries the line out; the session does when it is None.
+            execute: carries the line out; None: the session does.
 
         Raises:
-            SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or nobody reads any
-                more what is read.
+            SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or the output of a
+                reading statement
+                has no reader any more.
         """
         began = monotonic()
-        if line.effect is Effect.READ:  # It may go on behind the prompt.
+        if line.effect is Effect.READ:  # It may continue after the prompt is back.
             self._record(line)
         code = self._run(line, text, execute)
         if line.effect is not Effect.READ and code in GOES_ON:
@@ -156,7 +157,7 @@ class Runner:
         return code
 
     def _record(self, line: Line) -> None:
-        """Keep a line for the recipe that is recorded; what -n only shows is none of it."""
+        """Add a line to the recipe that is being recorded, unless -n only shows it."""
         session = self.session
         if session.recorded is None or session.options.over(line.flags).get("dry-run"):
             return
@@ -204,12 +205,12 @@ class Runner:
         except OSError as error:
             if error is not self.console.lost:
                 raise
-            return self._done(self._lost(error))  # It was streamed, and only read.
+            return self._done(self._lost(error))  # Its output was streamed, and it only reads.
 
     def _learn(self, line: Line, answer: Result) -> None:
-        """Keep the names that an answer shows, for Tab here and in shells."""
+        """Store the names in an answer, for completion here and in shells."""
         if self.session.rack is not None and answer.records and line.effect is Effect.READ:
-            from exacell.session.completion.learning import learn_answer  # Once all is shown.
+            from exacell.session.completion.learning import learn_answer  # After everything is shown.
 
             learn_answer(self.services.learned, line, answer)
 
@@ -224,14 +225,15 @@ class Runner:
         redirect: str = "",
         unwritten: OutputError | None = None,
     ) -> ExitCode:
-        """Deliver what a line that has ended answers, and return its exit code.
+        """Deliver the result of a line that has ended, and return its exit code.
 
-        What reads and has no reader ends the program, as cat does; what it reads and can't be written is a failure. A change
-        is told by its exit code, too: it stands, and what follows goes on.
+        If the output of a reading statement has no reader, the program ends, as cat does; if it can't be written, the statement
+        has failed. A change has been made even if its output can't be written: its exit code shows this, and the next statements
+        run.
 
         Args:
-            newest: change when the line began; None when that could not be read.
-            unwritten: why what it has streamed is cut off.
+            newest: number of the newest change when the line began; None if it could not be read.
+            unwritten: why its streamed output is incomplete.
         """
         streamed = line.call is not None and line.call.command.streams and not (line.pipe or line.redirect)
         lost = self.console.lost if streamed else None
@@ -252,7 +254,7 @@ class Runner:
         return self._done(worst([result.exit_code, code]))
 
     def _lost(self, error: OSError, *, reads: bool = True) -> ExitCode:
-        """Tell once that standard output takes nothing more, and return what that means for the exit code."""
+        """Show once that standard output can't be written any more, and return the exit code that follows."""
         if gone(error):
             self._unread = reads
             return ExitCode.DONE
@@ -262,7 +264,7 @@ class Runner:
         return ExitCode.FAILED if reads else ExitCode.DONE
 
     def _only_reads(self, line: Line, newest: int | None) -> bool:
-        """Whether all that a line that has ended did was to print."""
+        """Return whether a line that has ended did nothing but print."""
         if line.effect is Effect.READ or line.flags.get("dry-run"):
             return True
         keeps = line.effect is Effect.LOCAL and line.call is not None and not line.call.command.dry_runs
@@ -274,17 +276,19 @@ class Runner:
             return False
 
     def _newest_change(self, line: Line) -> int | None:
-        """Return which change is the newest when a line begins, 0 for a line that makes none; None where that can't be read."""
+        """Return the number of the newest change when a line begins, 0 for a line that makes no change; None if it can't be
+        read.
+        """
         try:
             return 0 if line.effect is Effect.READ else self.services.journal.newest_change()
         except JournalError:
             return None
 
     def _interrupted(self, line: Line, newest: int | None) -> str:
-        """Return what is true of a statement that was interrupted twice.
+        """Return a sentence about the state of a statement that was interrupted twice.
 
         Args:
-            newest: change when it began; None when that could not be read.
+            newest: number of the newest change when it began; None if it could not be read.
         """
         if line.effect is Effect.READ:
             return "interrupted: nothing was changed"
@@ -293,20 +297,20 @@ class Runner:
         try:
             sent = Sent.UNDER_WAY if newest is None else sent_since(self.services.journal, newest)
         except JournalError:
-            sent = Sent.UNDER_WAY  # For all that is known.
+            sent = Sent.UNDER_WAY  # Assume the worst.
         if sent is Sent.NOTHING:
-            # A local statement may be a recipe's run, and has its own things to leave half done.
+            # A local statement may be the run of a recipe, whose own message shows what is unfinished.
             return "interrupted" if line.effect is Effect.LOCAL else "interrupted: nothing was sent"
         if sent is Sent.ENDED:
             return "interrupted: what was sent is finished; nothing more was started"
         return "interrupted; the cells finish what was sent, but exacell no longer waits for it"
 
     def _request(self) -> Request:
-        """Return what says of a line only whether it was typed."""
+        """Return the request of a line, which contains only whether the line was typed."""
         return Request(typed=self.typed)
 
     def _execute(self, line: Line) -> Result:
-        """Carry a line out; while a reading one waits for cells, it is told for which."""
+        """Carry a line out; while a reading line waits for cells, show for which."""
         streams = line.call is not None and line.call.command.streams
         if streams or self.session.rack is None:
             return execute(self.session, self.services, self._request(), line)
@@ -319,7 +323,7 @@ class Runner:
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
         session, services = self.services.aside(recording, same_interruption=True)
-        # What ASM or a database is asked goes past the cells, and is waited for all the same.
+        # Statements for ASM or a database don't ask cells, but also wait.
         talks = line.call is not None and line.call.command.group in ASKING
         late = since(self.services.waiting)
         try:
@@ -330,7 +334,7 @@ class Runner:
             self.session.selection.take_over(session.selection)
 
     def _shows(self, line: Line) -> Callable[[Result], None] | None:
-        """Return what shows a recipe's answers between its talk; None where somebody reads the answers alone."""
+        """Return the function that shows a recipe's answers between its messages; None if only the data are wanted."""
         form = str(line.flags.get("format") or self.session.settings.format)
         if form != "table" or line.pipe or line.redirect or not self.delivery.one_screen():
             return None
@@ -338,7 +342,7 @@ class Runner:
         return partial(self.delivery.show_at_once, folds=folds)
 
     def _shows_at_once(self, line: Line) -> bool:
-        """Whether the cells' own text is shown as each of them answers: on a terminal, where order means nothing."""
+        """Return whether each cell's own text is shown as soon as it answers: on a terminal, where the order does not matter."""
         form = str(line.flags.get("format") or self.session.settings.format)
         reads = line.cellcli is not None and not (line.pipe or line.redirect)
         return reads and form == "raw" and self.delivery.out is sys.stdout and sys.stdout.isatty()
@@ -359,11 +363,11 @@ class Runner:
                 self.console.data(f"{row}\n")
 
     def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str, newest: int | None) -> ExitCode:
-        """Run a line that writes while it goes on, into its pipe or file where it has one."""
+        """Run a line that writes while it runs, into its pipe or file if it has one."""
         result, unwritten = None, None
         with interruptible(self.session, self.console):
             if line.pipe:
-                result = Result()  # Where the reader had enough.
+                result = Result()  # If the reader ends early.
                 with self.delivery.piped(line.pipe) as process:
                     assert process.stdin is not None
                     with self.console.diverted(process.stdin):
@@ -385,10 +389,10 @@ class Runner:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.
 
         Args:
-            started_by: START, whose flags and ON hold for each statement that gives none of its own.
+            started_by: the START statement; its flags and ON apply to each statement that has none of its own.
 
         Raises:
-            SessionExit: the script said EXIT.
+            SessionExit: the script contains EXIT.
         """
         try:
             from exacell.session.scripts import script_at
@@ -418,10 +422,10 @@ class Runner:
             self._depth -= 1
 
     def run_statements(self, statements: Iterable[str], *, shell: bool = True, places: Sequence[str] = ()) -> ExitCode:
-        """Run statements in order, stop behind the first that failed, and return the exit code of all together.
+        """Run statements in order, stop after the first one that fails, and return the exit code of all together.
 
         Args:
-            places: where each of them stands, for those of a file.
+            places: file and line of each statement, for those of a file.
 
         Raises:
             SessionExit: one of them was EXIT.
@@ -448,7 +452,7 @@ class Runner:
         return worst(codes)
 
     def report(self, error: ExacellError, text: str = "") -> None:
-        """Print an error on standard error, with the faulty part of ``text`` underlined."""
+        """Print an error on standard error, with the wrong part of ``text`` underlined."""
         self.console.progress(None)
         width = terminal_width(self.delivery.out)
         meaning, head = meaning_of(error), self.prefix + without(text, head_of(error))
@@ -469,6 +473,8 @@ class Runner:
 
 
 def _rest(waiting: Iterator[str], statements: Iterable[str]) -> str:
-    """Return how many of ``statements`` are left in ``waiting``; empty when there is none, or they come from a pipe."""
+    """Return how many of ``statements`` are left in ``waiting``, as a sentence; empty if none are, or if they come from a
+    pipe.
+    """
     left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
     return f"{left} more statement{'s were' if left > 1 else ' was'} not run" if left else ""

@@ -1,1 +1,1 @@
-"""What weekly care of cells judges: health, alerts, whether a cell may go offline. Pure: facts in, sentences out."""
+"""The weekly care of cells: health, alerts, whether a cell may go offline. Pure: facts in, sentences out."""

@@ -1,8 +1,8 @@
-"""Alerts as people count them, and the plan that says who has examined them. Pure.
+"""Group alert records into alerts, and plan the change that marks them as examined. Pure.
 
-One alert is one sequence, open until it is clear or somebody has looked at it. A stateful one is ``3_1``, ``3_2`` …, whose
-last member says how it stands; a stateless one, ``7``, stands until it is examined. Source: reference cellcli.md 2.3; Oracle
-SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
+One alert is one sequence; it is open until it is cleared or somebody has examined it. A stateful alert has the members
+``3_1``, ``3_2`` …, and the last member has its current state; a stateless one, ``7``, is open until it is examined. Source:
+reference cellcli.md 2.3; Oracle SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from exacell.plan.facts import text_of
 from exacell.plan.model import Change, Check, Plan, Stage, Step
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
-"""What is read from each cell."""
+"""The statement that reads the alerts of each cell."""
 
 _RANK = {"critical": 0, "warning": 1, "info": 2, "clear": 3}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    """The last word of one sequence, or a stateless alert.
+    """The last member of one sequence, or a stateless alert.
 
     Attributes:
-        name: of the last member, ``3_2``.
-        severity: lower case; ``clear`` when the condition is over.
-        begin: when this member began, as read.
-        end: when it ended, empty while it has not.
-        examined_by: who has looked at any member of it, empty for nobody.
+        name: name of the last member, ``3_2``.
+        severity: lower case; ``clear`` if the condition is over.
+        begin: time when this member began, as read.
+        end: time when it ended; empty if it has not.
+        examined_by: who has examined any member of it; empty for nobody.
     """
 
     name: str
@@ -43,24 +43,24 @@ class Alert:
 
     @property
     def stateful(self) -> bool:
-        """Whether it clears by itself when its condition is over."""
+        """Return whether it clears by itself when its condition is over."""
         return "_" in self.name
 
     @property
     def open(self) -> bool:
-        """Whether it still wants somebody: not clear, not ended, and if stateless not examined."""
+        """Return whether it still needs attention: it is not clear, has not ended, and was not examined if it is stateless."""
         if self.severity == "clear" or self.end:
             return False
         return self.stateful or not self.examined_by
 
     @property
     def critical(self) -> bool:
-        """Whether it is open and of the worst severity."""
+        """Return whether it is open and critical."""
         return self.open and self.severity == "critical"
 
     @property
     def rank(self) -> tuple[bool, int]:
-        """Less for a worse one; one that is open is worse than one that is not."""
+        """Return a sort key that puts open alerts before others, and worse severities before less severe ones."""
         return not self.open, _RANK.get(self.severity, 2)
 
 
@@ -69,15 +69,16 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
     sequences: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         name = text_of(row, "name")
-        # A name without a member number stands alone: it must not meet the sequence of the same number.
+        # A stateless alert must not be grouped with a sequence of the same number.
         sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
     newest = sorted([_last(members) for members in sequences.values()], key=lambda alert: alert.begin, reverse=True)
     return tuple(sorted(newest, key=lambda alert: alert.rank))
 
 
 def short_message(message: str, most: int = 40) -> str:
-    """Return what an alert is about in so many characters: its first sentence, of a crossed threshold the metric, its object
-    and values."""
+    """Return an alert's subject in at most ``most`` characters: its first sentence, or for a crossed threshold the metric, its
+    object and its values.
+    """
     labels = r"(?:Metric Name|Object Name|Current Value|Threshold Value)\s*:\s*"
     _, found, tail = message.partition("Metric Name")
     text = " ".join(re.sub(labels, "", found + tail).split()) if found else headline(message, len(message))
@@ -85,7 +86,7 @@ def short_message(message: str, most: int = 40) -> str:
 
 
 def headline(message: str, most: int = 90) -> str:
-    """Return an alert's first sentence, of a crossed threshold with the metric and its values, in so many characters."""
+    """Return an alert's first sentence in at most ``most`` characters; for a crossed threshold with the metric and its values."""
     text = message if "Metric Name" in message else message.partition(". ")[0].removesuffix(".")
     return text if len(text) <= most else text[: most - 3] + "..."
 
@@ -108,7 +109,9 @@ def _number(name: str) -> int:
 
 
 def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, statement: str) -> Plan:
-    """Return the plan that sets examinedBy of these alerts, by cell. Source: Oracle SAGUG, ALTER ALERTHISTORY."""
+    """Return the plan that sets examinedBy of these alerts, which are grouped by cell. Source: Oracle SAGUG, ALTER
+    ALERTHISTORY.
+    """
     steps = []
     for cell, found in alerts.items():
         names = tuple(alert.name for alert in found)

@@ -1,4 +1,4 @@
-"""What ASM tells of the cells whose disks it has: which disk group is nearly full, and what it soon drops for good. Pure.
+"""ASM's part of health: disk groups that are nearly full, and offline disks that ASM will soon drop for good. Pure.
 
 Source: reference asm.md section 4: USABLE_FILE_MB below zero means that a lost failure group could not be mirrored again;
 REPAIR_TIMER counts down the seconds of disk_repair_time for a disk that is OFFLINE.
@@ -14,11 +14,11 @@ from exacell.core.units import MIB, counted, format_duration, human_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 
 LITTLE, LEAST = 0.10, 0.03
-"""Parts of a disk group's space: with less free it is nearly full, with still less it is full."""
+"""Fractions of a disk group's space: with less than LITTLE free it is nearly full, with less than LEAST it is full."""
 
 
 def with_asm(findings: Mapping[str, Sequence[Finding]], clusters: Sequence[AsmFacts]) -> dict[str, tuple[Finding, ...]]:
-    """Return the findings by cell with those of ASM, the worst first; a cell that gave no answer has its own, too."""
+    """Return the findings by cell together with those of ASM, the worst first; also for a cell that did not answer."""
     found = {cell: list(own) for cell, own in findings.items()}
     for facts in clusters:
         for cell, disks in _offline(facts, found).items():
@@ -32,7 +32,7 @@ def with_asm(findings: Mapping[str, Sequence[Finding]], clusters: Sequence[AsmFa
 
 
 def _cell_of(disk: AsmDisk, cells: Collection[str]) -> str:
-    """Return the cell that a disk is of, by its name or its failure group; empty for none of these.
+    """Return the cell of a disk, by the disk's name or its failure group; empty if it is none of these cells.
 
     An offline disk has no path. Source: reference asm.md, on Exadata a disk is named as its grid disk, which ends in the
     cell's name, and the failure group as the cell.
@@ -55,7 +55,9 @@ def _offline(facts: AsmFacts, cells: Collection[str]) -> dict[str, list[AsmDisk]
 
 
 def _count_down(cell: str, findings: list[Finding], disks: Sequence[AsmDisk]) -> None:
-    """Tell when ASM drops the first offline disk: with what the cell says of these or of its CELLSRV, else beside it."""
+    """Add the time until ASM drops the first offline disk to the cell's findings about these disks or its CELLSRV; if there
+    are none, add a finding.
+    """
     left = format_duration(min(disk.repair_s for disk in disks))
     figures = f"ASM drops {counted(len(disks), 'offline disk')} for good, the first in {left}"
     told = [n for n, one in enumerate(findings) if one.text.endswith("asmModeStatus is OFFLINE")]
@@ -68,7 +70,7 @@ def _count_down(cell: str, findings: list[Finding], disks: Sequence[AsmDisk]) ->
 
 
 def _space(group: DiskGroup, cluster: str) -> Finding | None:
-    """Return what is wrong with the room in a disk group, None for nothing or where it is mounted nowhere."""
+    """Return the finding that a disk group is full or nearly full; None if it is neither, or not mounted anywhere."""
     if group.state != "MOUNTED" or not group.total_mb:
         return None
     free = group.free_mb / group.total_mb

@@ -1,4 +1,4 @@
-"""What ``doctor`` looks at, and what follows from what it finds. Pure: measured values in, checks out."""
+"""The checks of ``doctor``: each compares measured values and says what to do. Pure: measured values in, checks out."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from exacell.core.units import MIB, counted, human_size
 from exacell.core.values import dataclass
 
 FREE = 256 * MIB
-"""Bytes that exacell's folders should have free: journal, snapshots and large answers lie there."""
+"""Bytes that should be free for exacell's folders, which hold the journal, snapshots and large answers."""
 
 AHEAD = 5.0
-"""Seconds by which a clock may differ before times of metrics, alerts and the journal can no longer be put side by side."""
+"""Seconds by which a clock may differ; beyond that, times of metrics, alerts and the journal can't be compared."""
 
 _OTHERS = 0o077
 _WRITERS = 0o022
@@ -21,14 +21,14 @@ _WRITERS = 0o022
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        check: what, in a few words.
-        level: OK; WARN: works, look at it; BAD: something can't be done; UNKNOWN: it could not be read.
-        found: what there is.
-        way: what to type or to do; empty where nothing is to be done.
-        host: the cell or host that it is about; empty for this machine.
+        check: what was checked, in a few words.
+        level: OK; WARN: works, but look at it; BAD: something can't be done; UNKNOWN: it could not be read.
+        found: what was found.
+        way: what to type or to do; empty if nothing is to be done.
+        host: the cell or host of the check; empty for this machine.
     """
 
     check: str
@@ -39,19 +39,19 @@ class Check:
 
 
 def versions(programs: Mapping[str, str]) -> Check:
-    """Return the check that names what runs here: program or library → its version."""
+    """Return the check that lists the versions: program or library → its version."""
     return Check(
         check="versions", level=Level.OK, found=", ".join(f"{name} {version}" for name, version in programs.items())
     )
 
 
 def folder(what: str, path: str, *, problem: str, mode: int, free: int) -> Check:
-    """Return whether a folder that exacell writes into can be used.
+    """Return the check of a folder that exacell writes to.
 
     Args:
-        problem: why nothing can be written there; empty where something can.
-        mode: its permissions.
-        free: bytes that are free on its file system.
+        problem: why nothing can be written there; empty if it can.
+        mode: the folder's permissions.
+        free: free bytes on its file system.
     """
     name = f"{what} folder"
     if problem:
@@ -70,13 +70,13 @@ def folder(what: str, path: str, *, problem: str, mode: int, free: int) -> Check
 
 @dataclass(frozen=True, kw_only=True)
 class KeyFile:
-    """A private key that ssh_config or the default names.
+    """A private key file, from ssh_config or the default.
 
     Attributes:
-        path: where it is.
+        path: the path of the file.
         mode: its permissions.
-        problem: why it can't be used as it is, such as its passphrase; empty where it can.
-        way: what to type or to do about that.
+        problem: why it can't be used as it is, such as its passphrase; empty if it can.
+        way: what to type or to do about the problem.
         in_agent: whether the agent holds the same key.
     """
 
@@ -88,7 +88,7 @@ class KeyFile:
 
 
 def keys(files: Sequence[KeyFile], agent: int) -> list[Check]:
-    """Return what can log in: the key files that are there, and how many keys the agent holds."""
+    """Return the checks of the keys for logins: the key files, and the number of keys that the agent holds."""
     found = []
     usable = [key for key in files if not key.problem or key.in_agent]
     for key in files:
@@ -127,12 +127,12 @@ def keys(files: Sequence[KeyFile], agent: int) -> list[Check]:
 
 
 def agent(socket: str, keys_held: int, problem: str) -> Check:
-    """Return what the ssh agent says.
+    """Return the check of the ssh agent.
 
     Args:
-        socket: SSH_AUTH_SOCK; empty where it is not set.
-        keys_held: how many keys it holds.
-        problem: why it can't be asked; empty where it can.
+        socket: SSH_AUTH_SOCK; empty if it is not set.
+        keys_held: number of keys that it holds.
+        problem: why it does not answer; empty if it does.
     """
     if not socket:
         return Check(check="agent", level=Level.OK, found="none (SSH_AUTH_SOCK is not set); key files are used")
@@ -147,10 +147,10 @@ def agent(socket: str, keys_held: int, problem: str) -> Check:
 
 
 def descriptors(needed: int, soft: int | None, hard: int | None, hosts: int) -> Check:
-    """Return whether this process may have as many connections as there are hosts.
+    """Return the check whether this process may open as many connections as there are hosts.
 
     Args:
-        needed: descriptors in all.
+        needed: total number of file descriptors.
         soft, hard: the limits; None for no limit.
     """
     told = f"{counted(hosts, 'host')} need about {needed} open files"
@@ -167,11 +167,11 @@ def descriptors(needed: int, soft: int | None, hard: int | None, hosts: int) -> 
 
 
 def locale(encoding: str, named: str) -> Check:
-    """Return whether text is UTF-8 here.
+    """Return the check whether text is UTF-8 here.
 
     Args:
-        encoding: of standard output.
-        named: what LC_ALL, LC_CTYPE or LANG says; empty where none is set.
+        encoding: encoding of standard output.
+        named: value of LC_ALL, LC_CTYPE or LANG; empty if none is set.
     """
     found = f"{encoding} ({named or 'no LANG'})"
     if encoding.lower().replace("-", "") == "utf8":
@@ -185,11 +185,11 @@ def locale(encoding: str, named: str) -> Check:
 
 
 def terminal(kind: str, size: tuple[int, int] | None) -> Check:
-    """Return what tables and bars are drawn on.
+    """Return the check of the terminal for tables and bars.
 
     Args:
-        kind: TERM; empty where it is not set.
-        size: columns and lines; None where standard output is no terminal.
+        kind: TERM; empty if it is not set.
+        size: columns and lines; None if standard output is not a terminal.
     """
     if size is None:
         return Check(
@@ -207,12 +207,12 @@ def terminal(kind: str, size: tuple[int, int] | None) -> Check:
 
 
 def clock(host: str, ahead: float | None, give: float, problem: str = "") -> Check:
-    """Return whether a host's clock agrees with this machine's.
+    """Return the check whether a host's clock agrees with this machine's.
 
     Args:
-        ahead: seconds by which it is ahead of this machine's, negative where it is behind; None where it was not read.
-        give: seconds that the answer took, by which that may be wrong.
-        problem: why it was not read.
+        ahead: seconds by which it is ahead of this machine's clock, negative if it is behind; None if it was not read.
+        give: seconds that the answer took; ``ahead`` may be wrong by as much.
+        problem: why the clock was not read.
     """
     if ahead is None:
         return Check(
@@ -226,11 +226,11 @@ def clock(host: str, ahead: float | None, give: float, problem: str = "") -> Che
 
 
 def ssh_config(host: str, differs: Mapping[str, tuple[str, str]], asked: str = "") -> Check:
-    """Return whether ssh would go where exacell goes.
+    """Return the check whether ssh would connect to the same place as exacell.
 
     Args:
-        differs: what differs → (what exacell reads, what ``ssh -G`` says).
-        asked: why exacell itself leaves the answer to ``ssh -G``; empty where it does not.
+        differs: setting that differs → (exacell's value, value of ``ssh -G``).
+        asked: why exacell itself uses the values of ``ssh -G``; empty if it does not.
     """
     if differs:
         told = "; ".join(
@@ -249,13 +249,13 @@ def ssh_config(host: str, differs: Mapping[str, tuple[str, str]], asked: str = "
 
 
 def login(host: str, user: str, *, problem: str, way: str = "", release: str = "", falls_back: str = "") -> Check:
-    """Return whether a login works.
+    """Return the check of a login.
 
     Args:
-        problem: why it does not; empty where it does.
-        way: what to do about it, where the problem does not say so itself.
-        release: what runs there, where that was asked.
-        falls_back: the login that is used in its place; empty where none is.
+        problem: why the login fails; empty if it works.
+        way: what to do about the problem, if the problem's text does not contain it.
+        release: the release of the host, if it was read.
+        falls_back: the login that is used in its place; empty for none.
     """
     check = f"login {user}"
     if falls_back:
@@ -272,10 +272,10 @@ def login(host: str, user: str, *, problem: str, way: str = "", release: str = "
 
 
 def releases(found: Mapping[str, str]) -> Check | None:
-    """Return whether all cells have one release; None where fewer than two told theirs.
+    """Return the check whether all cells have one release; None if fewer than two releases are known.
 
     Args:
-        found: cell → its release; empty where it is not known.
+        found: cell → its release; empty if it is not known.
     """
     cells: dict[str, list[str]] = {}
     for cell, release in found.items():
@@ -299,5 +299,5 @@ def releases(found: Mapping[str, str]) -> Check | None:
 
 
 def worst(checks: Iterable[Check]) -> Level:
-    """Return how bad it is altogether; OK where nothing was looked at."""
+    """Return the worst level of the checks; OK if there are none."""
     return max((check.level for check in checks), key=lambda level: level.rank, default=Level.OK)

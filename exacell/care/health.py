@@ -1,8 +1,8 @@
-"""Whether cells are well: facts in, findings out, each with what to do next. Pure.
+"""Judge the health of cells: facts in, findings out, each with what to do next. Pure.
 
-What makes a cell unwell is taken from Oracle's own values: services run, disks and caches are normal, ASM has its grid
-disks ONLINE, nothing is alerted, and what should be alike on all cells (release, IORM plan) is. Source: reference
-cellcli.md 3.3, 6.2, 6.5 and 7.2 (plans are per cell, keep them identical).
+The rules come from Oracle's own values: services run, disks and caches are normal, all grid disks are ONLINE in ASM, there are
+no alerts, and what should be equal on all cells (release, IORM plan) is equal. Source: reference cellcli.md 3.3, 6.2, 6.5 and
+7.2 (plans are per cell, keep them identical).
 """
 
 from __future__ import annotations
@@ -31,10 +31,12 @@ FLASHLOG = "list flashlog attributes name, size, status, degradedCelldisks"
 QUARANTINES = "list quarantine attributes name"
 
 PLAIN = (CELL, PHYSICAL, f.CELLDISK, ALERTS)
-"""What a cell answers whose CELLSRV is stopped. Source: reference cellcli.md 3.3, asm* attributes come through CELLSRV."""
+"""Statements that a cell with a stopped CELLSRV can answer. Source: reference cellcli.md 3.3, asm* attributes come through
+CELLSRV.
+"""
 
 FULL = (*PLAIN, f.FLASHCACHE, FLASHLOG, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS, QUARANTINES)
-"""What health is judged from."""
+"""Statements from whose answers health is judged."""
 
 TITLES = {
     "services": "services",
@@ -48,7 +50,7 @@ TITLES = {
     "image": "release",
     "alerts": "alerts",
 }
-"""What is checked, with what a DBA calls it; among the alerts are quarantines."""
+"""Area that is checked → its name for a DBA; alerts include quarantines."""
 
 AREAS = tuple(TITLES)
 """The columns of the matrix."""
@@ -64,19 +66,19 @@ class Level(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for OK up to 3 for BAD."""
+        """Return a number from 0 for OK to 3 for BAD."""
         return list(Level).index(self)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be.
+    """One finding: something that is not as it should be.
 
     Attributes:
-        word: for the matrix, a few characters.
+        word: a few characters for the matrix.
         text: the object, the attribute and its value.
-        way: the statement or the job that comes next.
-        figures: what is counted now, beside the text: another figure the next day is no other finding.
+        way: the statement or the work that comes next.
+        figures: numbers that may change every day; a finding with other figures is still the same finding.
     """
 
     area: str
@@ -88,29 +90,29 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """The text with its figures, for a reader."""
+        """Return the text with its figures, for display."""
         return f"{self.text}: {self.figures}" if self.figures else self.text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What one cell answered, by LIST statement; a statement without an entry was not answered."""
+    """One cell's answers, by LIST statement; a statement without an entry was not answered."""
 
     cell: str
     tables: Mapping[str, Sequence[Record]] = field(default_factory=dict)
 
     def rows(self, statement: str) -> Sequence[Record] | None:
-        """Return the records of one statement, None when there was no answer to it."""
+        """Return the records of one statement; None if it was not answered."""
         return self.tables.get(statement)
 
     def facts(self, statement: str) -> f.CellFacts | None:
-        """Return the planners' view of one statement's answer, None when there was none."""
+        """Return the answer to one statement as facts of the cell; None if it was not answered."""
         rows = self.tables.get(statement)
         return None if rows is None else f.build(self.cell, [statement], [rows])
 
 
 def examine(observed: Mapping[str, Observed]) -> dict[str, tuple[Finding, ...]]:
-    """Return what is wrong on each cell, the worst first; nothing for a cell that is well."""
+    """Return the findings of each cell, the worst first; empty for a healthy cell."""
     usual = {"image": _usual(_release(seen) for seen in observed.values())}
     usual["iorm"] = _usual(_plan_text(seen) for seen in observed.values())
     return {
@@ -120,24 +122,26 @@ def examine(observed: Mapping[str, Observed]) -> dict[str, tuple[Finding, ...]]:
 
 
 def words(findings: Sequence[Finding], well: str | None = "ok") -> dict[str, str | None]:
-    """Return the matrix row: the word of the worst finding by area, or ``well``: None for a cell that gave no answer, of
-    which nobody knows it."""
+    """Return the row of the matrix: the word of the worst finding for each area, or ``well`` for an area without findings.
+
+    ``well`` must be None for a cell that did not answer, because its other areas are unknown.
+    """
     row: dict[str, str | None] = dict.fromkeys(AREAS, well)
     row |= {finding.area: finding.word for finding in reversed(findings)}
     return row
 
 
 NO_ANSWER = "no answer"
-"""The word of a cell that said nothing."""
+"""The word for a cell that did not answer."""
 
 
 def silent(problem: str) -> Finding:
-    """Return the finding of a cell that gave no answer, for ``problem``."""
+    """Return the finding of a cell that did not answer because of ``problem``."""
     return Finding(area="services", level=Level.UNKNOWN, word=NO_ANSWER, text=problem, way="")
 
 
 def worst(findings: Iterable[Finding]) -> Level:
-    """Return the worst level, OK when there is no finding."""
+    """Return the worst level of the findings; OK if there are none."""
     return max((finding.level for finding in findings), key=lambda level: level.rank, default=Level.OK)
 
 
@@ -185,7 +189,7 @@ def _release(seen: Observed) -> str:
 
 
 def _plan_text(seen: Observed) -> str | None:
-    """Return the dbplan and the objective in one spelling, the cell's own text where it can't be read."""
+    """Return the dbplan and the objective in one spelling; the cell's own text if the plan can't be read."""
     rows = seen.rows(f.IORMPLAN)
     if rows is None:
         return None
@@ -295,7 +299,7 @@ def _free_flash(fact: f.CellFacts) -> str:
 
 
 def all_online(seen: Observed) -> bool:
-    """Whether ASM has all grid disks of a cell ONLINE that it uses; False where the cell does not tell."""
+    """Return whether all grid disks of a cell that ASM uses are ONLINE; False if the cell does not show it."""
     fact = seen.facts(f.GRIDDISK)
     return fact is not None and gate.all_online(fact.grid_disks)
 
@@ -326,7 +330,7 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
     waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
     quarantines = len(seen.rows(QUARANTINES) or ())
     if quarantines:
-        # The quarantine itself is told below, with what to do about it.
+        # The quarantine is a finding of its own, with what to do about it.
         waiting = [alert for alert in waiting if "quarantine" not in alert.message.lower()]
     if waiting:
         critical = [alert for alert in waiting if alert.critical]

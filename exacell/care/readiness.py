@@ -1,9 +1,9 @@
-"""Whether a cell can go offline now, and whether a rack is ready to be patched one cell after the other. Pure.
+"""Judge whether a cell can go offline now, and whether a rack is ready for a rolling patch. Pure.
 
-A cell that can't go offline is told with why, and what would change that. Of patching, only what public facts tell is
-checked: that cells run alike and well, that nothing waits to be looked at, that ASM can spare every cell in turn and has room
-to restore redundancy if one does not come back. What the patch itself asks for is patchmgr's to say. Source: Oracle DBMMN,
-shutting down an Exadata storage server; reference cellcli.md 6.5, asm.md sections 4 and 6.
+For a cell that can't go offline, the result shows why, and what would change that. For a patch, only public facts are checked:
+all cells are healthy and equal, nothing waits for attention, ASM can do without each cell in turn and has room to restore
+redundancy if a cell does not come back. patchmgr checks what the patch itself needs. Source: Oracle DBMMN, shutting down an
+Exadata storage server; reference cellcli.md 6.5, asm.md sections 4 and 6.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from exacell.plan.gate import closed, in_use
 
 @dataclass(frozen=True, kw_only=True)
 class Obstacle:
-    """One reason against it.
+    """One reason why a cell can't go offline.
 
     Attributes:
         reason: a clause with the object, the attribute and its value.
-        disks: the cell's own grid disks that it is about; empty when it is about something else.
+        disks: the cell's own grid disks that cause it; empty for another cause.
         way: what to do, or to wait for.
     """
 
@@ -35,11 +35,11 @@ class Obstacle:
 
 
 def obstacles(cell: str, facts: Mapping[str, f.CellFacts], running: Sequence[Operation] | None) -> tuple[Obstacle, ...]:
-    """Return why ``cell`` can't go offline alone now; nothing when it can.
+    """Return why ``cell`` can't go offline alone now; empty if it can.
 
     Args:
-        facts: of every cell of the rack that answered, with the gate's facts read.
-        running: what ASM moves or resyncs; None when no ASM could be asked, which is no obstacle.
+        facts: facts of every cell of the rack that answered, including those that the gate needs.
+        running: operations in which ASM moves or resyncs data; None if ASM could not be asked, which is no obstacle.
     """
     found = list(_own(facts[cell]))
     others = {name: fact for name, fact in facts.items() if name != cell}
@@ -101,13 +101,13 @@ def _way_of(cell: str, fact: f.CellFacts) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Readiness:
-    """One check.
+    """The result of one check.
 
     Attributes:
-        check: what was looked at, a phrase.
+        check: what was checked, a phrase.
         level: OK, WARN (look at it), BAD (not ready), UNKNOWN (could not be read).
-        found: what is there.
-        way: what to do; empty when it is OK.
+        found: what was found.
+        way: what to do; empty if it is OK.
     """
 
     check: str
@@ -133,11 +133,11 @@ def readiness(
     silent: Sequence[str],
     asm: Sequence[AsmFacts] | None,
 ) -> tuple[Readiness, ...]:
-    """Return the checks in the order in which they are mended.
+    """Return the checks, in the order in which their problems should be solved.
 
     Args:
-        silent: cells that gave no answer.
-        asm: what each ASM cluster told; None when none can be asked.
+        silent: cells that did not answer.
+        asm: the facts of each ASM cluster; None if no ASM can be asked.
     """
     checks = [_answered(observed, silent)]
     checks += [_of_areas(title, areas, findings) for title, areas in _HEALTH]

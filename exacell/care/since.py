@@ -1,6 +1,6 @@
-"""What changed on cells since a moment: findings that are new, and findings that are gone. Pure.
+"""Compare the health of cells with an earlier moment: new findings, and findings that are gone. Pure.
 
-Kept is what each cell's findings were, whenever they were others than before: that is what they were at any moment between.
+A cell's findings are stored each time they differ from the ones before, so the findings of any moment in between are known.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from exacell.core.units import counted, parse_duration
 from exacell.core.values import dataclass
 
 Told = tuple[tuple[str, str], ...]
-"""The findings of a cell, as they are kept: area and sentence, sorted."""
+"""The findings of a cell as they are stored: area and sentence, sorted."""
 
 _NEW, _GONE = "new", "gone"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """What a cell's findings were at a moment.
+    """A cell's findings at an earlier moment.
 
     Attributes:
-        at: since when they were so, epoch seconds.
+        at: time since when these were the findings, epoch seconds.
         told: the findings.
     """
 
@@ -44,12 +44,12 @@ class Changed:
 
 
 def moment(text: str, now: datetime) -> float:
-    """Return what ``--since`` means, epoch seconds: ``yesterday`` is all that was before today, ``7d`` a week ago.
+    """Return the moment of ``--since`` in epoch seconds: ``yesterday`` is the beginning of today, ``7d`` a week ago.
 
-    A date, or a date with a time of day, is the beginning of that.
+    A date without a time of day means the beginning of that day.
 
     Raises:
-        StatementError: it is no time, or one to come.
+        StatementError: ``text`` is not a time, or is in the future.
     """
     if text.lower() == "yesterday":
         return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
@@ -69,12 +69,14 @@ def moment(text: str, now: datetime) -> float:
 
 
 def told(findings: Sequence[Finding]) -> Told:
-    """Return findings as they are kept; of a cell that gave no answer that alone, whatever the reason was."""
+    """Return findings as they are stored; if a cell did not answer, only that is stored, without the reason."""
     return tuple(sorted((f.area, NO_ANSWER if f.word == NO_ANSWER else f.text) for f in findings))
 
 
 def changed(before: Mapping[str, Past], now: Mapping[str, Sequence[Finding]]) -> list[Changed]:
-    """Return what changed, new findings first, the worst of them in front; of a cell without a past everything is new."""
+    """Return the changes: first new findings, the worst of them first. For a cell without stored findings all findings are
+    new.
+    """
     found = []
     for cell, findings in now.items():
         was = set(before[cell].told) if cell in before else set()
@@ -83,7 +85,7 @@ def changed(before: Mapping[str, Past], now: Mapping[str, Sequence[Finding]]) ->
                 found.append(
                     Changed(cell=cell, area=finding.area, change=_NEW, finding=finding.said, level=finding.level)
                 )
-        # Nobody knows what is gone from a cell that says nothing.
+        # If a cell does not answer, it is not known which findings are gone.
         silent = any(finding.word == NO_ANSWER for finding in findings)
         found += [
             Changed(cell=cell, area=area, change=_GONE, finding=text, level=Level.OK)
@@ -94,12 +96,12 @@ def changed(before: Mapping[str, Past], now: Mapping[str, Sequence[Finding]]) ->
 
 
 def broken(found: Sequence[Changed]) -> bool:
-    """Return whether something of it is bad."""
+    """Return whether one of the changes is bad."""
     return any(one.level is Level.BAD for one in found)
 
 
 def compared_with(before: Mapping[str, Past], cells: Sequence[str], since: float) -> str:
-    """Return the words for cells of which nothing is kept that is so old; empty where all have a past."""
+    """Return a sentence about cells whose stored findings are missing or not old enough; empty if there are none."""
     new = [cell for cell in cells if cell not in before]
     young = [cell for cell in cells if cell in before and before[cell].at > since]
     said = []

@@ -1,10 +1,10 @@
-"""SQL as exacell sends it, and what a text of SQL or asmcmd takes from disk groups. Pure.
+"""Prepare SQL for sending, and find out which disk groups a text of SQL or asmcmd would destroy. Pure.
 
-SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
-line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
+SQL*Plus reads lines: a line inside a statement that is one of its own commands is carried out as a command. So a statement is
+always sent on one line, without comments, and never with a second statement after ``;``. Source: reference asm.md section 1.
 
-Whoever accepts that exacell can't read a text has not accepted that a disk group goes with it: what takes one by force, or
-with its files, is found in text that is not read otherwise.
+A user who accepts opaque work has not thereby accepted the loss of a disk group: a statement that takes a disk group by force,
+or with its files, is found even in text that is otherwise not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ set linesize 32767 trimout on tab off wrap off newpage none
 set numwidth 40 long 4000 longchunksize 4000 sqlblanklines on
 set markup csv on
 """
-"""CSV is for releases from 12.2 on; older ones say SP2- to the last line and print columns, which are read, too."""
+"""CSV needs release 12.2 or later; older ones answer SP2- to the last line and print columns, which can be read, too."""
 
 _TOKEN = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<text>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|<.*?>'|\(.*?\)'|(\S).*?\3')|'(?:[^']|'')*'|"[^"]*")""",
@@ -43,25 +43,29 @@ _UNIT = re.compile(
     r"(?:function|procedure|package|trigger|type|library|java))\b",
     re.IGNORECASE,
 )
-"""What holds PL/SQL, in which ``;`` ends a part. Source: Oracle SQL*Plus User's Guide, Running PL/SQL Blocks."""
+"""Beginning of a statement with PL/SQL, in which ``;`` ends a part. Source: Oracle SQL*Plus User's Guide, Running PL/SQL
+Blocks.
+"""
 
 _BOUND = re.compile(
     r"\s*(alter\s+session|set(?:\s+\w+)?|savepoint|commit|rollback|lock\s+table|create\s+private\s+temporary\s+table)\b",
     re.IGNORECASE,
 )
-"""What lasts as long as its session or transaction. Source: Oracle SQL Language Reference, Types of SQL Statements."""
+"""Statements whose effect ends with the session or transaction. Source: Oracle SQL Language Reference, Types of SQL
+Statements.
+"""
 
 
 def is_unit(sql: str) -> bool:
-    """Return whether a statement is PL/SQL or holds it: a block, stored code, or WITH FUNCTION."""
+    """Return whether a statement is PL/SQL or contains it: a block, stored code, or WITH FUNCTION."""
     return _UNIT.match(bare_of(sql)) is not None
 
 
 def refuse_session_bound(sql: str) -> None:
-    """Return when a statement does something that is still there when its session has ended.
+    """Raise RefusedError if a statement has no effect after its session has ended.
 
     Raises:
-        RefusedError: it has none; says so, and what to send in its place.
+        RefusedError: it has none; the hint shows what to send instead.
     """
     found = _BOUND.match(bare_of(sql))
     if found is None:
@@ -78,12 +82,13 @@ def refuse_session_bound(sql: str) -> None:
 
 
 def one_line(sql: str) -> str:
-    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end; for SHOW
-    PARAMETER, which is SQL*Plus's own, the query that it asks.
+    """Return the statement on one line: without comments, with blanks for line ends, and without a ``;`` or a line of ``/`` at
+    the end. SHOW PARAMETER, a command of SQL*Plus, becomes the query that it stands for.
 
     Raises:
-        StatementError: there is no statement, or a second one behind ``;``, or a quote is open; or a character outside of
-            ASCII stands outside of quotes and comments and is no letter.
+        StatementError: there is no statement, or a second one after ``;``; a quote is open; or a non-ASCII character that is
+            not a
+            letter is outside of quotes and comments.
     """
     taken = {place for match in _TOKEN.finditer(sql) for place in range(*match.span())}
     refuse_lookalikes(sql, (place for place in range(len(sql)) if place not in taken), inside=True)
@@ -108,7 +113,7 @@ _PARAMETERS = (
     "select name, decode(type, 1, 'boolean', 2, 'string', 3, 'integer', 4, 'file', 6, 'big integer', 'unknown') type, "
     "display_value value from v$parameter where name like '%{}%' order by name"
 )
-"""What SHOW PARAMETER prints. Source: SQL*Plus User's Guide, SHOW; Oracle Database Reference, V$PARAMETER."""
+"""The query for SHOW PARAMETER. Source: SQL*Plus User's Guide, SHOW; Oracle Database Reference, V$PARAMETER."""
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
@@ -122,35 +127,35 @@ def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
 
 
 def bare_of(sql: str) -> str:
-    """Return the statement with literals and quoted names blanked out."""
+    """Return the statement with literals and quoted names replaced by ``_``."""
     return "".join(" _ " if literal else text for text, literal in _pieces(sql))
 
 
 def query_script(*queries: str) -> str:
-    """Return the SQL*Plus script whose answer :func:`read_rows` reads, each query's behind a mark of its own."""
+    """Return the SQL*Plus script for queries; each query's answer follows a marker, for :func:`read_rows`."""
     asked = "".join(f"prompt {ROWS}\n{sql};\n" for sql in queries)
     return f"{SETTINGS}{asked}prompt {END}\nexit\n"
 
 
 def sent_script(sql: str) -> str:
-    """Return the SQL*Plus script that runs one statement other than a query, and says at its end that it passed.
+    """Return the SQL*Plus script that runs one statement other than a query, and prints a marker at its end if it succeeded.
 
-    A ``;`` ends SQL; PL/SQL is sent by a line that holds only a ``/``.
-    Source: Oracle SQL*Plus User's Guide, Running PL/SQL Blocks.
+    A ``;`` ends SQL; PL/SQL is sent by a line that contains only a ``/``. Source: Oracle SQL*Plus User's Guide, Running PL/SQL
+    Blocks.
     """
     return f"{PREAMBLE}{sql};\n{SLASH if is_unit(sql) else ''}prompt {END}\nexit\n"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The answer to a query: names of the columns as printed, and a value for each; None for NULL."""
+    """The answer to a query: the names of the columns as printed, and a value for each column; None for NULL."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | None, ...], ...]
 
 
 def read_rows(text: str) -> Rows:
-    """Return what SQL*Plus printed between the two markers."""
+    """Return the rows that SQL*Plus printed between the two markers."""
     body = text.partition(ROWS)[2].partition(END)[0].strip("\n")
     if not body.strip():
         return Rows(columns=(), rows=())
@@ -219,8 +224,9 @@ _LOSSES: Mapping[str, str] = {
     rf"\basmcmd\b[^;\n]*?\brm\s+(?:-\w+\s+)*['\"]?\+{_NAME}": "it loses files",
     rf"\basmcmd\b[^;\n]*?\bumount\s+(?:-\w+\s+)*-f\s+(?:-\w+\s+)*{_NAME}": "it is dismounted by FORCE",
 }
-"""Patterns whose first group is the disk group, and what happens to it. Source: Oracle Database SQL Language Reference, ALTER,
-CREATE and DROP DISKGROUP; reference asm.md."""
+"""Pattern whose first group is the disk group → what happens to it. Source: Oracle Database SQL Language Reference, ALTER,
+CREATE and DROP DISKGROUP; reference asm.md.
+"""
 _TIME = r"'?\s*(\d+(?:\.\d+)?\s*[a-z]?)\b"
 _CLOCKS: Mapping[str, str] = {
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its "
@@ -233,21 +239,24 @@ _CLOCKS: Mapping[str, str] = {
         "with a repair time of {} it loses every disk that goes offline"
     ),
 }
-"""Patterns whose groups are the disk group and a time after which ASM drops its disks, and what happens where that leaves no time
-for any work. Source: Oracle Database SQL Language Reference, ALTER DISKGROUP; Oracle ASM Administrator's Guide, asmcmd offline,
-setattr."""
+"""Pattern whose groups are the disk group and a time after which ASM drops its disks → what happens if that time is too short
+for any work. Source: Oracle Database SQL Language Reference, ALTER DISKGROUP; Oracle ASM Administrator's Guide, asmcmd
+offline, setattr.
+"""
 _ABSENCES = (
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)",
     rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}",
 )
-"""Patterns whose group is a disk group that some of its disks are taken from for as long as its own clock lets them."""
+"""Patterns whose group is a disk group of which some disks are taken offline, for at most the time that the group's own clock
+allows.
+"""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def asm_losses(text: str) -> dict[str, str]:
-    """Return what would happen to which disk group (upper case); nothing where nothing looks like it.
+    """Return disk group (upper case) → the loss that a text would cause; empty if nothing looks like a loss.
 
-    Literals count as well: PL/SQL executes what stands in them.
+    Literals are searched, too, because PL/SQL can execute their text.
     """
     bare = _COMMENT.sub(" ", text)
     found: dict[str, str] = {}
@@ -264,17 +273,17 @@ def asm_losses(text: str) -> dict[str, str]:
 
 
 def asm_absences(text: str) -> tuple[str, ...]:
-    """Return the disk groups (upper case) whose disks a text would take offline, to be dropped by the group's own clock."""
+    """Return the disk groups (upper case) whose disks a text would take offline without a time of its own for dropping them."""
     forms = (_COMMENT.sub(" ", text), " ".join(text.split()))
     matches = (match for form in forms for each in _ABSENCES for match in re.finditer(each, form, re.IGNORECASE))
     return tuple(dict.fromkeys(match[1].upper() for match in matches))
 
 
 def refuse_losses(what: str, losses: Mapping[str, str], accepted: tuple[str, ...]) -> None:
-    """Return when every disk group's loss was accepted by its name.
+    """Raise RefusedError unless the loss of every disk group was accepted by its name.
 
     Raises:
-        RefusedError: naming those that were not.
+        RefusedError: names the disk groups that were not accepted.
     """
     given = {name.upper() for name in accepted}
     missing = [name for name in losses if name not in given]

@@ -1,1 +1,1 @@
-"""CellCLI as the client understands it: tokens, schema, statements, replies."""
+"""CellCLI's language and replies as the client reads them: tokens, schema, statements, replies."""

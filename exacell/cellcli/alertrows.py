@@ -1,9 +1,9 @@
-"""Reads LIST ALERTHISTORY, whose messages have several lines: what follows a row and is none belongs to it. Pure.
+"""Read LIST ALERTHISTORY, whose messages have several lines: lines after a row that are no row belong to it. Pure.
 
-A message is quoted on some releases and not on others, its further lines are led by a TAB, by blanks or by nothing, and
-dcli strips what leads a line. So a row is known by its beginning: the alert's number, then the other columns. Where the
-number is not asked for first, by its TABs, and by the one blank before its first value: further lines have more.
-Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
+Some releases quote a message and others don't; its further lines begin with a TAB, with blanks or with neither, and dcli
+strips what is before a line. So a row is recognized by its beginning: the alert's number, then the other columns. If the
+number is not the first column, a row is recognized by its TABs and by the single blank before its first value; further lines
+have more blanks. Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ OBJECT = "ALERTHISTORY"
 _KNOWN = find_object(OBJECT)
 _NUMBER = pattern(r"\d+(?:_\d+)?")
 _TEXTS = ("alertmessage", "alertaction", "alertdescription")
-"""Columns whose text may have several lines, and TABs in them."""
+"""Columns whose text may have several lines and contain TABs."""
 _TIMES, _DATE = ("begintime", "endtime", "sequencebegintime"), pattern(r"\d{4}-\d\d-\d\dT|$")
 _APART = pattern(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
-"""What parts the columns of a row that lost its TABs in transit: blanks, but for those within quotes."""
+"""Separator of columns in a row that lost its TABs in transit: blanks outside of quotes."""
 
 
 def of_several_lines(object_type: str, names: Sequence[str]) -> bool:
@@ -34,10 +34,10 @@ def of_several_lines(object_type: str, names: Sequence[str]) -> bool:
 
 
 def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the columns of each alert, none of its lines left out.
+    """Yield the columns of each alert; none of its lines is left out.
 
     Args:
-        lines: of the answer. What stands before the first alert is left out: it is none, or a message of CellCLI.
+        lines: the lines of the answer. Lines before the first alert are left out: they are no alert, or a message of CellCLI.
         names: the columns that were asked for, at least one.
     """
     tabbed = any(line.startswith("\t") for line in lines)
@@ -54,17 +54,18 @@ def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]
 
 
 def _goes_on(line: str, row: Sequence[str], *, tabbed: bool) -> bool:
-    """Return whether a line that begins no alert belongs to the one above, and is not a message or a login's words."""
+    """Return whether a line that begins no alert belongs to the alert above; a message or text of a login does not."""
     if _open(row):
         return True
     if is_message(line):
         return False
-    # Behind a text in quotes that has ended only what is led by something is its own; one without quotes has no end to tell.
+    # After the end of a quoted text, only a line that begins with a TAB or blank belongs to it; a text without quotes has no
+    # clear end.
     return not _closed(row) or (tabbed and (line.startswith(("\t", " ")) or not line))
 
 
 def _closed(row: Sequence[str]) -> bool:
-    """Return whether a text in quotes has come to its end."""
+    """Return whether the row ends with a quoted text that is complete."""
     return row[-1].rstrip().endswith('"') and not _open(row)
 
 
@@ -86,17 +87,18 @@ def _begins(line: str, names: Sequence[str], *, tabbed: bool, row: Sequence[str]
 
 
 def _place(names: Sequence[str]) -> int:
-    """Return which column is a text of several lines; the last one where none is known to be one."""
+    """Return the index of the column with several lines; the last column if none is known to be one."""
     return next((index for index, name in enumerate(names) if name.lower() in _TEXTS), len(names) - 1)
 
 
 def _open(row: Sequence[str]) -> bool:
-    """Return whether a text that was begun in quotes still goes on."""
+    """Return whether a quoted text has begun and not yet ended."""
     return sum(line.count('"') for line in row) % 2 == 1
 
 
 def _cells(line: str) -> list[str]:
-    # One TAB leads a row and a blank each value: what is empty at either end is a column still. Several TABs lead a further line.
+    # One TAB is before a row and a blank before each value, so an empty part at either end is a column. A further line has
+    # several TABs.
     if line.startswith("\t ") and line.strip():
         return [cell.strip(" ") for cell in line[1:].split("\t")]
     stripped = line.strip(" \t")
@@ -104,7 +106,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(row: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return an alert's columns: those before the text are on its first line, those behind it on its last."""
+    """Return an alert's columns: those before the text are on its first line, those after it on its last."""
     place = _place(names)
     back = len(names) - place - 1
     first, *more = row

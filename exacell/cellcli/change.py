@@ -1,7 +1,7 @@
-"""Reads the statements that change something, by the table in :mod:`exacell.cellcli.forms`, and checks their names and values.
+"""Parse the statements that change something, by the table in :mod:`exacell.cellcli.forms`, and check their names and values.
 
-Only rules that Oracle states, and that hold in every release, are checked before anything is sent; whatever a cell might
-accept is left to the cell. Each check returns what is wrong as one line, or nothing.
+Only rules that Oracle states, and that hold in every release, are checked before anything is sent; the cell decides about
+everything else. Each check returns what is wrong as one line, or an empty text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 
 LONGEST_GRIDDISK_NAME = 30
-"""Characters. Source: Oracle SAGUG, restrictions-values-common-attributes."""
+"""Most characters of a grid disk's name. Source: Oracle SAGUG, restrictions-values-common-attributes."""
 
 _CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("CELL", "flashCacheMode"): ("writeback", "writethrough"),
@@ -32,8 +32,8 @@ _CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("CELLDISK", "erase"): ("1pass", "3pass", "7pass"),
     ("GRIDDISK", "erase"): ("1pass", "3pass", "7pass"),
 }
-"""Values that an attribute takes, in any case. Source: Oracle SAGUG, alter-cell, alter-iormplan, create-griddisk,
-create-threshold, alter-metricdefinition, drop-celldisk."""
+"""Values that an attribute takes (upper and lower case are equal). Source: Oracle SAGUG, alter-cell, alter-iormplan,
+create-griddisk, create-threshold, alter-metricdefinition, drop-celldisk."""
 
 
 def check_name(verb: Verb, subject: str, name: str) -> str:
@@ -46,7 +46,7 @@ def check_name(verb: Verb, subject: str, name: str) -> str:
 
 
 def _words_of(value: Value) -> list[str]:
-    """Return the words of a list, which stands in parentheses or has commas; of an empty one an empty word."""
+    """Return the words of a list, which is in parentheses or has commas; one empty word for an empty list."""
     if not isinstance(value, Group):
         return value.text.split(",")
     return [word for item in value.items if isinstance(item, Scalar) for word in item.text.split(",")] or [""]
@@ -84,25 +84,26 @@ NOTHING = ObjectType(
     lifetime=Lifetime(),
     attributes={},
 )
-"""Stands for the object of CALIBRATE, which has none."""
+"""Used in place of the object of CALIBRATE, which has none."""
 
 _MEDIA_WORDS = ("FLASHDISK", "HARDDISK", "PMEM")
 
 _ADDED_TO = frozenset(("snmpsubscriber+", "emailsubscriber+"))
-"""Lists of ALTER CELL to which ``+=`` adds; it means nothing else anywhere. Source: Oracle ASXQI, configuring-snmp-subscriber."""
+"""Attributes of ALTER CELL to which ``+=`` adds an item; no other statement has ``+=``. Source: Oracle ASXQI,
+configuring-snmp-subscriber."""
 
 
 def read_change(cursor: Cursor, verb: Verb, subject: ObjectType) -> Change:
     """Return the rest of ``verb subject …`` and step over it.
 
     Raises:
-        StatementError: something that the statement needs is missing, or has no place in it.
+        StatementError: a required part of the statement is missing, or a part is not allowed in it.
     """
     return _Reader(cursor, verb, subject).read()
 
 
 class _Reader:
-    """Reads one statement; ``change`` grows clause by clause."""
+    """Parses one statement; ``change`` grows clause by clause."""
 
     def __init__(self, cursor: Cursor, verb: Verb, subject: ObjectType) -> None:
         self.cursor = cursor
@@ -212,7 +213,7 @@ class _Reader:
         return True
 
     def _settable(self, word: Token) -> str:
-        """Return the attribute's spelling, or raise at ``word`` when the statement doesn't set it."""
+        """Return the attribute in CellCLI's spelling; raise StatementError at ``word`` if the statement can't set it."""
         form = self.form
         base, dot, rest = word.value.partition(".")
         if self.title == "ALTER CELL" and word.value.lower() in _ADDED_TO:
@@ -304,7 +305,7 @@ class _Reader:
         if not spread:
             return mistaken
         name = spread.partition("=")[0]
-        # The rest of a password whose quotes a shell took is a password, too.
+        # If a shell removed the quotes of a password, the words after it are part of the password.
         said = f"{self.title} does not take '{MASK}'" if is_secret_name(name) else mistaken.message
         return self.cursor.wrong(said, hint=in_quotes(f"{self.title.lower()} …", spread))
 
@@ -337,11 +338,11 @@ def read_grant(cursor: Cursor, verb: Verb, subject: ObjectType) -> Grant:
     ``ROLE {ALL | r,…} {TO | FROM} USER {ALL | u,…}``
 
     Raises:
-        StatementError: a part is missing or has no place here.
+        StatementError: a part is missing or not allowed.
     """
     grant = Grant(verb=verb, object=subject.name, granted=(), recipients=())
     if subject.name == "PRIVILEGE":
-        # Actions and object types are keywords, so they are in capitals however they were typed.
+        # Actions and object types are keywords; they are stored in capitals, however they were typed.
         grant = replace(grant, granted=_capitals(_all_or_names(cursor, "ACTIONS", "an action")))
         _expect(cursor, "ON")
         grant = replace(grant, on=_capitals(_all_or_names(cursor, "OBJECTS", "an object type")))

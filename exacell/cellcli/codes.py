@@ -1,11 +1,11 @@
-"""What a DBA looks up: error codes of cells and of ASM, what metrics count, what values of attributes mean. Pure.
+"""Meanings to look up: error codes of cells and ASM, what metrics count, values of attributes. Pure.
 
-Only codes that public sources show are here, each with what to do; one that is told of without a captured session is marked
-as not confirmed. Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents and captures.
+Only codes from public sources are here, each with what to do; a code that is described without a captured session is marked as
+not confirmed. Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents and captures.
 
-Names of metrics are regular, so that most meanings are put together from parts. What is not known has no meaning here: a
-cell's own LIST METRICDEFINITION tells it. Source: reference cellcli.md 2.2, 4.1 to 4.3 and 6.5, after Oracle SAGUG, "Monitoring
-Exadata Storage Servers with Metrics".
+Names of metrics are regular, so most meanings are composed from parts. An unknown name has no meaning here; a cell's own LIST
+METRICDEFINITION shows it. Source: reference cellcli.md 2.2, 4.1 to 4.3 and 6.5, after Oracle SAGUG, "Monitoring Exadata
+Storage Servers with Metrics".
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from exacell.core.values import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorCode:
-    """One code.
+    """One error code.
 
     Attributes:
         code: as printed, ``CELL-01504``.
         meaning: what has happened.
         way: what to do about it.
-        example: a statement to go on with.
-        confirmed: seen in a public capture or document.
+        example: a statement to type next.
+        confirmed: whether it was seen in a public capture or document.
     """
 
     code: str
@@ -209,7 +209,7 @@ CODES = {item.code: item for item in _ALL}
 
 
 def find_code(text: str) -> ErrorCode | None:
-    """Return what is known of a code, however many digits it is written with; None for an unknown one."""
+    """Return the entry of a code, with any number of leading zeros; None for an unknown code."""
     match = re.fullmatch(r"(cell|ora)-?0*(\d{1,5})", text.strip(), re.IGNORECASE)
     return CODES.get(f"{match[1].upper()}-{int(match[2]):05}") if match else None
 
@@ -338,7 +338,7 @@ _VALUES = {
 
 
 def metric_meaning(name: str) -> str:
-    """Return what a metric counts, a clause; empty when that is not known."""
+    """Return what a metric counts, as a clause; empty if it is not known."""
     upper = name.upper()
     found = _METRICS.get(upper) or _composed(upper)
     if found:
@@ -365,5 +365,5 @@ def _composed(name: str) -> str:
 
 
 def value_meanings(object_type: str, attribute: str) -> tuple[tuple[str, str], ...]:
-    """Return (value, what it means) for an attribute whose values need words; nothing for the others."""
+    """Return (value, meaning) for an attribute whose values need an explanation; empty for other attributes."""
     return _VALUES.get((object_type, attribute), ())

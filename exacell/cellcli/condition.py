@@ -1,8 +1,8 @@
-"""What is required of cells, as values: conditions that choose cells, and facts that all must show. Pure.
+"""Conditions that select cells, and checks of facts that all cells must show. Pure.
 
-A condition, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, is written as a WHERE of LIST; an object
-in front of the attribute means cells that have such an object. The comparison is ours, because LIST takes a WHERE for some
-objects only, and not for CELL.
+A condition, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, is written like a WHERE of LIST; with an
+object before the attribute it selects cells that have such an object. exacell itself compares the values, because LIST takes a
+WHERE for some objects only, and not for CELL.
 
 A fact is ``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object`` or ``SAME object.attribute[, …]``, each with an
 optional WHERE as of LIST; objects, attributes and values are checked against the schema.
@@ -31,32 +31,32 @@ _OBJECT = pattern(r"([A-Za-z]+)\.(?=[A-Za-z])")
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """Cells of which some ``object`` (a cell has one CELL) passes all ``filters``."""
+    """A condition that a cell meets if one of its objects of type ``object`` passes all ``filters``; a cell has one CELL."""
 
     object: str
     filters: tuple[Filter, ...]
 
     @property
     def statement(self) -> str:
-        """What is asked to judge it."""
+        """Return the LIST whose answer shows whether a cell meets the condition."""
         names = dict.fromkeys(["name", *(condition.attribute for condition in self.filters)])
         return f"list {self.object.lower()} attributes {', '.join(names)}"
 
     def holds(self, rows: Iterable[Mapping[str, Any]]) -> bool:
-        """Whether one of a cell's typed records passes."""
+        """Return whether one of a cell's typed records passes all filters."""
         return any(all(passes(condition, row, self.object) for condition in self.filters) for row in rows)
 
 
 def is_condition(text: str) -> bool:
-    """Whether a set of cells is written as a condition."""
+    """Return whether a text is a condition on cells, not a set of names."""
     return _WHERE.match(text) is not None
 
 
 def parse_condition(text: str) -> Condition:
-    """Return the condition that ``text`` is.
+    """Return the condition in ``text``.
 
     Raises:
-        StatementError: it is none; places count in ``text``.
+        StatementError: ``text`` is not a condition; places are offsets into ``text``.
     """
     begin = _WHERE.match(text)
     rest = text[begin.end() if begin else 0 :]
@@ -98,7 +98,7 @@ def _outside_quotes(text: str, place: int) -> bool:
 
 
 def passes(condition: Filter, row: Mapping[str, Any], subject: str) -> bool:
-    """Whether a typed record passes one filter; an attribute that is not there passes only a negated one."""
+    """Return whether a typed record passes one filter; a missing attribute passes only a negated filter."""
     return _compares(condition, row, subject) is not condition.negated
 
 
@@ -136,12 +136,12 @@ _COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """One fact.
+    """One fact that a check requires.
 
     Attributes:
-        object: as LIST takes it, lower case.
-        attribute: as CellCLI spells it; empty for what is not to be there.
-        operator, value: what ALL compares with: bytes for sizes, numbers, else text; the value is None for the others.
+        object: object type as LIST takes it, lower case.
+        attribute: in CellCLI's spelling; empty for NO, which requires that the object does not exist.
+        operator, value: the comparison of ALL. Sizes are in bytes, numbers are numbers, other values text; None without ALL.
     """
 
     object: str
@@ -152,7 +152,7 @@ class Fact:
 
 @dataclass(frozen=True, kw_only=True)
 class FactCheck:
-    """What is required: ``what`` is all, no or same; only rows that pass all ``filters`` count."""
+    """A check of facts: ``what`` is all, no or same; only rows that pass all ``filters`` count."""
 
     what: str
     facts: tuple[Fact, ...]
@@ -160,22 +160,22 @@ class FactCheck:
 
 
 def read_check(text: str) -> FactCheck:
-    """Return the check that ``text`` is.
+    """Return the check in ``text``.
 
     Raises:
-        StatementError: it is none; places count in ``text``.
+        StatementError: ``text`` is not a check; places are offsets into ``text``.
     """
     return _Reader(text).read()
 
 
 def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
-    """Return what a wait is for: the check behind UNTIL, or seconds.
+    """Return what a wait is for: the check after UNTIL, or seconds.
 
     Args:
-        bounded: whether ``every=`` or ``for=`` is given, which mean something for UNTIL only.
+        bounded: whether ``every=`` or ``for=`` is given; only UNTIL may have them.
 
     Raises:
-        StatementError: it is neither; places count in ``text``.
+        StatementError: it is neither; places are offsets into ``text``.
     """
     first, *rest = text.split(None, 1) or [""]
     if first.lower() == "until":

@@ -1,8 +1,8 @@
-"""IORM plans as values, read from either way in which a cell prints them, and which of their directives is meant.
+"""IORM plans as values, parsed from both forms in which a cell prints them, and how to find one directive in a plan.
 
-Attributes that are not known here are kept word for word and in their order. Directives of one plan differ in name, role,
-type and ASM cluster alone: by these one is found, and never by a guess. Source: Oracle SAGUG, list-iormplan, alter-iormplan and
-its pages on name, role, type, asmcluster; reference cellcli.md 7.1.
+Unknown attributes are kept unchanged and in order. A directive is identified by name, role, type and ASM cluster only, and
+never by a guess. Source: Oracle SAGUG, list-iormplan, alter-iormplan and its pages on name, role, type, asmcluster; reference
+cellcli.md 7.1.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 
 IDENTITY = ("name", "role", "type", "asmcluster")
-"""Attributes that say which database (or profile) a directive is for."""
+"""Attributes that identify the database (or profile) of a directive."""
 ALLOCATION = ("level", "allocation")
-"""Attributes that divide by levels instead of shares."""
+"""Attributes that divide by levels instead of by shares."""
 NUMBERS = ("share", "limit", *ALLOCATION)
 """Attributes that are whole numbers."""
 CACHES = ("flashcache", "pmemcache", "xrmemcache")
-"""Caches that a directive can close, and divide with attributes that end in min, limit and size."""
+"""Caches that a directive can turn off, and divide with attributes that end in min, limit and size."""
 QUOTAS = tuple(f"{cache}{part}" for cache in CACHES for part in ("min", "limit", "size"))
 """Attributes that are sizes."""
 DATABASE = "database"
-"""The type of a directive that says none."""
+"""The type of a directive without ``type``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DirectiveAttribute:
-    """One ``attribute=value`` of a directive. Spelling and quotes are kept for writing; they do not make it another."""
+    """One ``attribute=value`` of a directive. Spelling and quotes are kept for writing; quotes are ignored in comparisons."""
 
     name: str
     value: str
@@ -39,12 +39,12 @@ class DirectiveAttribute:
 
     @property
     def key(self) -> str:
-        """The name in lower case."""
+        """Return the name in lower case."""
         return self.name.lower()
 
     @property
     def meaning(self) -> str | int:
-        """What the value means: bytes for sizes, the number for numbers, else the text in lower case."""
+        """Return the value for comparisons: bytes for sizes, the number for numbers, otherwise the text in lower case."""
         if self.key in NUMBERS and self.value.isascii() and self.value.isdigit():
             return int(self.value)
         if self.key in QUOTAS:
@@ -59,9 +59,9 @@ class DirectiveAttribute:
 
 
 def quoted(value: str, quote: str = "") -> str:
-    """Return a value as it stands in a plan: with the quotes that it had, else with some only where it needs them.
+    """Return a value as a plan writes it: with its own quotes, or with quotes only if it needs them.
 
-    CellCLI knows no escape, so a value with both kinds of quotes cannot be written. Source: Oracle SAGUG,
+    CellCLI has no escape, so a value with both kinds of quotes cannot be written. Source: Oracle SAGUG,
     understanding-command-syntax-and-options-cellcli.
     """
     if not quote and not is_word(value):
@@ -71,7 +71,7 @@ def quoted(value: str, quote: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Directive:
-    """One directive of a plan: its attributes in their order, ``name`` among them."""
+    """One directive of a plan: its attributes in order, with ``name``."""
 
     attributes: tuple[DirectiveAttribute, ...]
 
@@ -81,44 +81,44 @@ class Directive:
 
     @property
     def name(self) -> str:
-        """Of the database, category or cluster, as the cell spells it."""
+        """Return the name of the database, category or cluster, in the cell's spelling."""
         return self.get("name") or ""
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Name, role, type and ASM cluster in lower case; directives of one plan differ in it."""
+        """Return name, role, type and ASM cluster in lower case; no two directives of a plan have the same."""
         name, role, kind, cluster = ((self.get(key) or "").lower() for key in IDENTITY)
         return name, role, kind or DATABASE, cluster
 
     @property
     def label(self) -> str:
-        """For eyes: the name, and what else distinguishes it (``SPOT role=standby``)."""
+        """Return the name with role, type and ASM cluster for display (``SPOT role=standby``)."""
         extra = [f"{key}={self.get(key)}" for key in IDENTITY[1:] if self.get(key)]
         return " ".join([self.shown_name, *extra])
 
     @property
     def shown_name(self) -> str:
-        """The name as it is typed: in quotes where it has blanks or other signs."""
+        """Return the name as it is typed: in quotes if it has blanks or special characters."""
         return quoted(self.name)
 
     @property
     def meaning(self) -> tuple[object, ...]:
-        """What it means, for comparing: who it is for, and each attribute's meaning in any order."""
+        """Return the directive's content for comparisons: its identity, and the meaning of each attribute, sorted."""
         rest = sorted((found.key, str(found.meaning)) for found in self.attributes if found.key not in IDENTITY)
         return (self.identity, *rest)
 
     def get(self, attribute: str) -> str | None:
-        """Return the value of ``attribute`` (any case), None when it is not set."""
+        """Return the value of ``attribute`` (in any case); None if it is not set."""
         found = self.find(attribute)
         return found.value if found else None
 
     def find(self, attribute: str) -> DirectiveAttribute | None:
-        """Return ``attribute`` (any case) itself, None when it is not set."""
+        """Return the attribute itself (in any case); None if it is not set."""
         key = attribute.lower()
         return next((found for found in self.attributes if found.key == key), None)
 
     def with_value(self, attribute: str, value: str | None) -> Directive:
-        """Return the directive with ``attribute`` set, at its old place or at the end; None takes it out."""
+        """Return the directive with ``attribute`` set, at its old place or at the end; the value None removes it."""
         old = self.find(attribute)
         if old is not None and value is not None and old.value == value:
             return self
@@ -139,34 +139,34 @@ class IormPlan:
     directives: tuple[Directive, ...] = ()
 
     def named(self, name: str) -> tuple[Directive, ...]:
-        """Return the directives for ``name`` (any case); several when they differ in role, type or ASM cluster."""
+        """Return the directives for ``name`` (in any case); several if they differ in role, type or ASM cluster."""
         return tuple(found for found in self.directives if found.name.lower() == name.lower())
 
     def means(self, other: IormPlan) -> bool:
-        """Whether both say the same: order, case, quotes, ``type=database`` and how a size is written don't count."""
+        """Return whether two plans are equal apart from order, case, quotes, ``type=database`` and the spelling of sizes."""
         return sorted(map(repr, (d.meaning for d in self.directives))) == sorted(
             map(repr, (d.meaning for d in other.directives))
         )
 
     @property
     def by_allocation(self) -> bool:
-        """Whether it divides by level and allocation."""
+        """Return whether the plan divides by level and allocation."""
         return any(found.get(key) is not None for found in self.directives for key in ALLOCATION)
 
     @property
     def by_share(self) -> bool:
-        """Whether it divides by shares."""
+        """Return whether the plan divides by shares."""
         return any(found.get("share") is not None for found in self.directives)
 
 
 def parse(text: str) -> IormPlan:
-    """Return the plan that ``text`` prints, as LIST IORMPLAN does with ATTRIBUTES or in DETAIL.
+    """Return the plan in ``text``, in either form of LIST IORMPLAN: with ATTRIBUTES or in DETAIL.
 
-    ``((name=SPOT,share=8),(name=default,share=1))`` or one directive a line without parentheses; blanks and quotes are
-    free. An empty text is an empty plan.
+    ``((name=SPOT,share=8),(name=default,share=1))`` or one directive per line without parentheses; blanks and quotes are
+    optional. An empty text is an empty plan.
 
     Raises:
-        ReplyError: it is neither; the message has the part that could not be read.
+        ReplyError: ``text`` has neither form; the message contains the part that could not be read.
     """
     try:
         tokens = tokenize(text.strip())
@@ -206,7 +206,7 @@ def parse(text: str) -> IormPlan:
 
 
 def render(plan: IormPlan) -> str:
-    """Return the plan as it stands after ``dbPlan=``; ``""`` for an empty one."""
+    """Return the plan as it is written after ``dbPlan=``; ``""`` for an empty one."""
     return f"({','.join(str(directive) for directive in plan.directives)})" if plan.directives else '""'
 
 
@@ -218,19 +218,19 @@ def _unreadable(text: str, token: Token) -> ReplyError:
 
 
 NONE = "none"
-"""How a directive is named that has no role, or no ASM cluster: ``role=none``."""
+"""Written for a directive without a role or an ASM cluster: ``role=none``."""
 PROFILE = "profile"
-"""The type of directives that databases name themselves."""
+"""The type of directives for IORM profiles, which databases choose by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DirectiveName:
-    """What was said about a directive: its name, and as much of role, type and ASM cluster as was given.
+    """A directive as the user named it: its name, and role, type and ASM cluster if given.
 
     Attributes:
-        name: of a database or profile, ``default`` or ``other``; compared in any case, as everything here.
-        role, kind, asmcluster: empty where nothing was said; ``none`` for a directive without role or cluster. ``kind``
-            is ``database`` or ``profile``.
+        name: name of a database or profile, ``default`` or ``other``; upper and lower case are equal in all attributes.
+        role, kind, asmcluster: empty if not given; ``none`` for a directive without role or cluster. ``kind`` is ``database`` or
+            ``profile``.
     """
 
     name: str
@@ -239,7 +239,7 @@ class DirectiveName:
     asmcluster: str = ""
 
     def matches(self, directive: Directive) -> bool:
-        """Whether ``directive`` is one of those that were said."""
+        """Return whether ``directive`` matches the name and all given attributes."""
         name, *parts = directive.identity
         if name != self.name.lower():
             return False
@@ -250,14 +250,14 @@ class DirectiveName:
 
     @property
     def identity(self) -> tuple[tuple[str, str], ...]:
-        """The attributes with which a new directive of this name begins; what was not said is left out."""
+        """Return the attributes with which a new directive of this name begins; attributes that were not given are left out."""
         parts = zip(IDENTITY[1:], self._said, strict=True)
         told = ((key, said) for key, said in parts if said and said.lower() not in (NONE, DATABASE))
         return (("name", self.name), *told)
 
     @property
     def label(self) -> str:
-        """For eyes, as it is typed behind ``db=``: ``SPOT role=standby``."""
+        """Return the name as it is typed after ``db=``, for display: ``SPOT role=standby``."""
         said = [f"{key}={value}" for key, value in zip(IDENTITY[1:], self._said, strict=True) if value]
         return " ".join([quoted(self.name), *said])
 
@@ -267,11 +267,10 @@ class DirectiveName:
 
 
 def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
-    """Return the one directive of ``plan`` that ``wanted`` names; None when it has none.
+    """Return the one directive of ``plan`` that ``wanted`` names; None if there is none.
 
     Raises:
-        RefusedError: there are several, or the only one is a profile's and no type was said. The hint says how to name
-            each.
+        RefusedError: there are several, or the only one is for a profile and no type was given. The hint shows how to name each.
     """
     found = [directive for directive in plan.directives if wanted.matches(directive)]
     if len({directive.identity for directive in found}) < len(found):
@@ -294,7 +293,7 @@ def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
 
 
 def ways(directives: list[Directive]) -> Iterator[str]:
-    """Return how each of several directives is named: ``db=SPOT role=none``, with what tells it from the others alone."""
+    """Yield how to name each of several directives: ``db=SPOT role=none``, with only the attributes in which they differ."""
     for directive in directives:
         parts = [f"db={directive.shown_name}"]
         for place, key in enumerate(IDENTITY[1:], 1):

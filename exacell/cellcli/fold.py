@@ -1,8 +1,8 @@
-"""Groups cells that answered the same, and finds the attributes in which answers differ. Pure.
+"""Group cells with the same answers, and find the attributes in which answers differ. Pure.
 
-Answers of different cells never are the same text: names carry the cell's own name (``exa1cel01_FLASHCACHE``,
-``FD_00_exa1cel01``), ids and times are each cell's own, lists of cell disks come in any order. Records are therefore compared
-with the cell's name taken out, one word standing for all cells, with lists sorted and volatile attributes left out.
+The answers of two cells are never the same text: names contain the cell's own name (``exa1cel01_FLASHCACHE``,
+``FD_00_exa1cel01``), ids and times differ, and lists of cell disks have any order. So records are compared after the cell's
+name is replaced by one word for all cells, lists are sorted and volatile attributes are left out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from exacell.core.cellset import label_of
 from exacell.core.values import dataclass
 
 OWN_NAME = "{cell}"
-"""Stands for the cell's own name where several cells are shown together, and where a statement is for several."""
+"""Placeholder for the cell's own name, if several cells are shown together or a statement is for several cells."""
 
 OWN_UPPER = "{CELL}"
-"""Stands for it in capitals, as ASM spells it (``DATA_CD_00_EXA1CEL01``)."""
+"""The same placeholder for the name in capitals, as ASM spells it (``DATA_CD_00_EXA1CEL01``)."""
 
 
 def for_cell(text: str, cell: str) -> str:
-    """Return ``text`` with the cell's own name wherever ``{cell}`` stands, in capitals for ``{CELL}``."""
+    """Return ``text`` with the cell's own name in place of each ``{cell}``, in capitals in place of ``{CELL}``."""
     if not has_own_name(text):
         return text
     label = label_of(cell)
@@ -32,7 +32,7 @@ def for_cell(text: str, cell: str) -> str:
 
 
 def has_own_name(text: str) -> bool:
-    """Return whether ``{cell}`` or ``{CELL}`` stands in ``text``."""
+    """Return whether ``text`` contains ``{cell}`` or ``{CELL}``."""
     return OWN_NAME in text or OWN_UPPER in text
 
 
@@ -42,7 +42,7 @@ KEYS = (
     *("name", "metricObjectName", "object", "prefix", "database", "kind"),
     *("dbUniqueName", "tableSpaceNumber", "objectNumber"),
 )
-"""Attributes that tell which record of one cell is compared with which of another, those that the records have."""
+"""Attributes that pair the records of two cells for comparison; those of them that the records have."""
 
 VOLATILE = frozenset(
     {
@@ -62,26 +62,26 @@ VOLATILE = frozenset(
         "upTime",
     }
 )
-"""Attributes that are each cell's own or change by themselves; whoever leaves them out has to say so."""
+"""Attributes that are different on each cell or change by themselves; code that leaves them out must tell the user."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fold:
-    """Cells with equal answers, in the order given, and the answer in neutral form."""
+    """Cells with equal answers, in the order given, and their answer with ``{cell}`` in place of cell names."""
 
     cells: tuple[str, ...]
     records: tuple[Mapping[str, str], ...]
 
 
 def fold_equal(answers: Mapping[str, T]) -> list[tuple[tuple[str, ...], T]]:
-    """Return groups of equal answers: the cells and their answer, most cells first.
+    """Return groups of equal answers: the cells and their answer, largest group first.
 
     Cells stay in the order given; groups of the same size stay in the order of their first cell.
     """
     groups: list[tuple[list[str], T]] = []
     known: dict[str, list[tuple[list[str], T]]] = {}
     for cell, answer in answers.items():
-        # repr narrows the candidates down; equality decides.
+        # repr finds the candidates; equality decides.
         candidates = known.setdefault(repr(answer), [])
         group = next((group for group in candidates if group[1] == answer), None)
         if group is None:
@@ -98,10 +98,10 @@ def fold_equal(answers: Mapping[str, T]) -> list[tuple[tuple[str, ...], T]]:
 def fold_records(
     answers: Mapping[str, Sequence[Mapping[str, str]]], object_type: str, *, ignore: Collection[str] = VOLATILE
 ) -> list[Fold]:
-    """Return groups of cells whose records are equal apart from their own names, most cells first.
+    """Return groups of cells whose records are equal except for their own names, largest group first.
 
     Args:
-        ignore: attributes that are left out, from the comparison and from the neutral records.
+        ignore: attributes that are left out of the comparison and of the returned records.
     """
     found = find_object(object_type)
     neutral = {
@@ -111,10 +111,10 @@ def fold_records(
 
 
 def neutral_text(text: str, cell: str) -> str:
-    """Return ``text`` with the cell's own name replaced by ``{cell}`` wherever it stands as a whole, in any case; in
-    capitals by ``{CELL}``.
+    """Return ``text`` with each whole word that is the cell's own name (in any case) replaced by ``{cell}``, or by ``{CELL}``
+    if it is in capitals.
 
-    A cell that is known by a longer name (``exa1cel01.example.com``) is called by its first part in its objects.
+    If a cell is known by a longer name (``exa1cel01.example.com``), its objects contain only the first part.
     """
     label = label_of(cell)
     upper = label.upper()

@@ -13,30 +13,30 @@ from exacell.cellcli.nodes import Media, Verb
 from exacell.core.values import dataclass
 
 ANY = ("*",)
-"""Instead of the settings or the arguments that are allowed: any."""
+"""In place of the allowed settings or arguments: any."""
 MODIFIABLE = ("+",)
-"""Instead of the settings that are allowed: the attributes that the schema calls modifiable."""
+"""In place of the allowed settings: the attributes that the schema marks as modifiable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a statement may consist of.
+    """The allowed parts of a statement.
 
     Attributes:
-        all: whether ALL may stand for the objects.
-        names: how many names may be given: 0, 1 or 2 for several.
-        bare: whether it may name no object at all (there is only one, or a setting says which).
+        all: whether ALL may be given in place of the objects.
+        names: how many names may be given: 0, 1, or 2 for several.
+        bare: whether no object may be named (there is only one, or a setting names it).
         media: the words that may follow ALL.
-        actions: phrase to what may follow it: nothing (empty), some words, or ANY one word.
+        actions: phrase → what may follow it: nothing (empty), one of some words, or ANY one word.
         flags: phrases that may be added, in the order in which they are written.
-        settings: attributes that may be set, spelled as CellCLI does, or ANY, or MODIFIABLE.
-        extra: attributes besides those.
-        required_all, required_name: attributes that have to be set with ALL (or with a name), and only then may be.
-        members: whether either ALL or ``cellDisk=`` has to be said, and not both.
+        settings: attributes that may be set, in CellCLI's spelling, or ANY, or MODIFIABLE.
+        extra: more attributes that may be set.
+        required_all, required_name: attributes that are required with ALL (or with a name), and allowed only there.
+        members: whether exactly one of ALL and ``cellDisk=`` is required.
         filters: whether it may have a WHERE.
         definitions: whether several objects may be defined in parentheses.
-        something: whether it has to have an action or a setting.
-        free: whether any further words are allowed, because nothing public says which.
+        something: whether an action or a setting is required.
+        free: whether any further words are allowed, because no public source lists them.
     """
 
     all: bool = False
@@ -76,7 +76,7 @@ _CELL_EXTRA = (
     "smtpUser",
     "type",
 )
-"""What ALTER CELL sets although DESCRIBE does not list it: write-only, old, or (type) of VALIDATE SNMP."""
+"""Attributes that ALTER CELL sets although DESCRIBE does not list them: write-only, old, or (type) for VALIDATE SNMP."""
 
 _ALTER_CACHE = Form(
     all=True,
@@ -263,4 +263,4 @@ FORMS: Mapping[tuple[Verb, str], Form] = {
     (Verb.REGISTER, "ESNODE"): _UNPUBLISHED,
     (Verb.DEREGISTER, "ESNODE"): _UNPUBLISHED,
 }
-"""Every statement that changes something by verb and object (empty for CALIBRATE); GRANT and REVOKE apart."""
+"""Every statement that changes something, except GRANT and REVOKE, by verb and object (empty for CALIBRATE)."""

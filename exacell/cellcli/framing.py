@@ -1,14 +1,14 @@
-"""CellCLI on a cell: the command line that runs it, and where an answer ends when it is fed several statements. Pure.
+"""CellCLI on a cell: the command line that runs it, and how to find the end of each answer in a long session. Pure.
 
-Without a prompt ``cellcli -n -x`` says nothing at the end of an answer, so a *marker* is sent behind each batch: a statement that
-does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
-its error looks like is learned at the start of a session (:class:`Probe`), because no public source says it for any
-release. Where none does, nothing is framed: such cells get one start of CellCLI for each read.
+Without a prompt, ``cellcli -n -x`` prints nothing at the end of an answer. So a *marker* is sent after each batch: a statement
+that does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
+its error looks like is learned at the start of a session (:class:`Probe`), because no public source shows it for any release.
+If there is no such statement, sessions are not used: such cells get a new CellCLI for each read.
 
-A cell that takes its time may answer what was sent to learn from only when the learning is over. So a *fence* can stand
-before a batch, a marker as well: what comes up to it belongs to nobody.
+A slow cell may answer the statements of the probe only after the probe has ended. So a *fence*, which is also a marker, can be
+sent before a batch; output up to the fence is ignored.
 
-Everything here fails safe: an answer that does not look exactly as learned is reported as lost, never guessed.
+Errors are never hidden: an answer that does not look exactly as learned is reported as lost, never guessed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def command(statements: Sequence[str], *, xml: bool = False, release: str | None
 
     Args:
         statements: rendered, one line each; a ``;`` at the end is dropped.
-        xml: ask for XML; the option is spelled ``--xml`` from 24.1 on.
-        release: of the cell, None when it is not known yet.
-        monitor: ``-m``, which refuses whatever changes anything.
+        xml: whether to ask for XML; the option is ``--xml`` from 24.1 on.
+        release: the release of the cell; None if it is not known yet.
+        monitor: whether to add ``-m``, with which CellCLI refuses every change.
 
     Raises:
-        StatementError: there is none, one has several lines, or one of several has a ``;`` inside quotes, where it
-            is not known whether CellCLI would end it there.
+        StatementError: there is no statement, one has several lines, or one of several has a ``;`` inside quotes (CellCLI might
+            end the statement there).
 
     Source: Oracle SAGUG, starting-cellcli.
     """
@@ -60,12 +60,12 @@ def command(statements: Sequence[str], *, xml: bool = False, release: str | None
 
 
 def session_command(*, xml: bool = False, release: str | None = None, monitor: bool = True) -> str:
-    """Return the remote command that starts a CellCLI to be fed on its standard input.
+    """Return the remote command that starts a CellCLI which reads statements from its standard input.
 
     Args:
         xml: as for :func:`command`.
         release: as for :func:`command`.
-        monitor: ``-m``: it is able only to read.
+        monitor: whether to add ``-m``, with which CellCLI can only read.
     """
     return " ".join(["cellcli", *(["-m"] if monitor else []), "-n", "-x", *([_xml_option(release)] if xml else [])])
 
@@ -76,40 +76,41 @@ def _xml_option(release: str | None) -> str:
 
 
 TEMPLATES = ("start {name}", "list celldisk {name}")
-"""Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one
-that the Management Server has to answer. Neither can do anything: there is no such file and no such disk."""
+"""Statements that may repeat an unknown name in their error, best first: one that CellCLI itself answers, then one that the
+Management Server must answer. Neither can do anything: there is no such file and no such disk.
+"""
 
 _READS = pattern(r"\s*(LIST|DESCRIBE)\s", re.IGNORECASE)
 
 
 HOLD = 512 << 10
-"""Bytes of an answer under way that a framer keeps; of a larger one all but the end is settled."""
+"""Bytes of an unfinished answer that a framer keeps; a longer answer is passed on, except its end."""
 _KEPT = 64 << 10
-"""Bytes at the end of what has come that are kept then: in them the marker's error is looked for."""
+"""Bytes at the end that are then kept, because the marker's error is searched in them."""
 
 
 @lru_cache(maxsize=64)
 def can_be_fed(statement: str) -> bool:
-    """Return whether ``statement`` may go to a long-lived CellCLI: one line that only reads and ends where it ends."""
+    """Return whether ``statement`` may be sent to a long-lived CellCLI: one line that only reads and is complete at its end."""
     text = statement.strip()
     unfit = any(sign in text for sign in ";\n\r") or text.endswith("-") or not text.isprintable()
     return bool(_READS.match(text + " ")) and not unfit
 
 
 def can_be_fed_once(statement: str) -> bool:
-    """Return whether ``statement`` ends where its line ends, so that a CellCLI that reads its input carries out no more."""
+    """Return whether ``statement`` ends with its line, so that a CellCLI that reads its input carries out nothing more."""
     text = statement.strip().rstrip(";").rstrip()
     return bool(text) and text.isprintable() and ";" not in text and not text.endswith("-")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Marker:
-    """A statement whose error repeats a name, and what stands before the name in that error.
+    """A statement whose error repeats a name, and the text before the name in that error.
 
     Attributes:
         template: the statement, with ``{name}``.
         before: the error's text up to the name, without blank lines at its start.
-        lead: the blank lines that this CellCLI prints before such an error; they end no line of the answer before it.
+        lead: the blank lines that this CellCLI prints before such an error; they are not part of the answer before it.
     """
 
     template: str
@@ -117,12 +118,12 @@ class Marker:
     lead: bytes = b""
 
     def statement(self, name: str) -> str:
-        """Return the marker with ``name``."""
+        """Return the marker statement with ``name``."""
         return self.template.format(name=name)
 
 
 class Probe:
-    """Learns at the start of a session which marker works there.
+    """Learns at the start of a session which marker works in it.
 
     Args:
         names: two for each of :data:`TEMPLATES`, all different and never used before.
@@ -134,16 +135,16 @@ class Probe:
         self._names = tuple(name.encode() for name in names)
         lines = [template.format(name=name) for template, name in zip(_doubled(), names, strict=True)]
         self.text = "".join(f"{line}\n" for line in lines).encode()
-        """What to send."""
+        """The statements to send."""
         self._seen = bytearray()
 
     def feed(self, data: bytes) -> bool:
-        """Take output and return whether the last name's line has come, so that the probe is over."""
+        """Take output; return whether the line with the last name has arrived, so that the probe is complete."""
         self._seen += data
         return self._line_end(self._names[-1], 0) >= 0
 
     def found(self) -> Marker | None:
-        """Return the best marker that what has come so far shows to work, None when none does."""
+        """Return the best marker that works according to the output so far; None if none does."""
         for index, template in enumerate(TEMPLATES):
             found = self._before(*self._names[2 * index : 2 * index + 2])
             if found is not None:
@@ -152,7 +153,7 @@ class Probe:
         return None
 
     def _before(self, first: bytes, second: bytes) -> tuple[bytes, bytes] | None:
-        """Return the blank lines and the text before the name in a marker's error; None unless both errors are alike."""
+        """Return the blank lines and the text before the name in a marker's error; None unless both errors are equal."""
         seen = bytes(self._seen)
         if seen.count(first) != 1 or seen.count(second) != 1 or self._line_end(second, 0) < 0:
             return None
@@ -162,7 +163,7 @@ class Probe:
         alike = end <= start and seen[: seen.index(first)].endswith(before)
         if not (alike and before) or b"\n" in before:
             return None
-        # Only where nothing else was said before the first error is it known which blank lines are the error's own.
+        # Only if the first error is the first output is it known which blank lines belong to the error.
         lead = seen[: seen.index(first) - len(before)]
         return (b"" if lead.strip(b"\r\n") else lead), before
 
@@ -173,10 +174,10 @@ class Probe:
 
 
 class Framer:
-    """Cuts the output of one session into answers; one batch of statements is under way at a time.
+    """Cuts the output of one session into answers, for one batch of statements at a time.
 
     Args:
-        marker: what ends an answer.
+        marker: the marker that ends an answer.
     """
 
     def __init__(self, marker: Marker) -> None:
@@ -189,25 +190,27 @@ class Framer:
 
     @property
     def pending(self) -> bool:
-        """Whether an answer is awaited."""
+        """Return whether an answer is awaited."""
         return self._name is not None
 
     @property
     def partial(self) -> bytes:
-        """What has come of the answer that is awaited and is not settled."""
+        """Return the part of the awaited answer that has arrived and was not passed on by :meth:`settle`."""
         return b"" if self._fence is not None else bytes(self._answer)
 
     @property
     def error_came(self) -> bool:
-        """Whether what has come of the answer ends in an error of the cell's: the marker's own may look other today."""
+        """Return whether the answer so far ends in an error of the cell; it may be a marker's error that looks different than
+        learned.
+        """
         return self._fence is None and b"CELL-" in self._answer[-4096:]
 
     def ask(self, statements: Sequence[str], name: str, *, fence: str | None = None) -> bytes:
         """Return the lines to send for a batch; its answer is the next one that :meth:`feed` returns.
 
         Args:
-            name: never used before in any session.
-            fence: another one, where something may still come that was asked before; None where nothing can.
+            name: a name never used before in any session.
+            fence: another such name if output of earlier statements may still arrive; None if none can.
         """
         if self.pending:
             raise ValueError("one batch at a time")
@@ -222,11 +225,11 @@ class Framer:
         return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
 
     def feed(self, data: bytes) -> bytes | None:
-        """Take output and return the answer when it is complete, without blank lines around it; else None. Of an answer that
-        was settled in part it is the rest.
+        """Take output; return the answer once it is complete, without blank lines around it, otherwise None. If :meth:`settle`
+        has returned a part of the answer, return the rest.
 
         Raises:
-            ReplyError: what came does not look as it has to: the answer is lost, and so is the session.
+            ReplyError: the output does not look as expected: the answer is lost, and the session can't be used any more.
         """
         if self._name is None:
             if data.strip():
@@ -241,9 +244,10 @@ class Framer:
         return self._ended(self._name)
 
     def settle(self) -> bytes:
-        """Return the beginning of a large answer, whole lines that are certainly its own, and forget it; empty for a small one.
+        """Return the beginning of a large answer (whole lines that certainly belong to it) and remove it; empty for a small
+        answer.
 
-        Whoever feeds a framer calls it after each piece, so that an answer of any size takes little memory here.
+        It must be called after each :meth:`feed`, so that a large answer takes little memory here.
         """
         if self._name is None or self._fence is not None or len(self._answer) <= HOLD:
             return b""
@@ -255,14 +259,14 @@ class Framer:
         return piece if begun else piece.lstrip(b"\r\n")
 
     def _line_with(self, name: bytes) -> bool:
-        """Return whether a line with ``name`` has come whole; what was searched then ends with it."""
+        """Return whether a line with ``name`` has arrived completely; the searched part then ends with that line."""
         at = self._answer.find(name, self._searched)
         line_end = self._answer.find(b"\n", at) if at >= 0 else -1
         self._searched = line_end + 1 if line_end >= 0 else at if at >= 0 else max(0, len(self._answer) - len(name))
         return line_end >= 0
 
     def _ended(self, name: bytes) -> bytes:
-        """Return the answer that a marker with ``name`` has ended."""
+        """Return the answer before the marker with ``name``."""
         text, rest = bytes(self._answer[: self._answer.index(name)]), self._answer[self._searched :]
         if not text.endswith(self._marker.before):
             raise ReplyError("the error that ends an answer looks other than at the start of this CellCLI")
@@ -277,12 +281,13 @@ class Framer:
 
 
 _XML_END = b"</cli-output>"
-"""What ends an answer in XML; no line has to end there."""
+"""End of an answer in XML; there need not be a line end after it."""
 
 
 def _trimmed(text: bytes, *, begun: bool) -> bytes:
-    """Return ``text`` without blank lines at its end, and at its start unless it had ``begun`` before, with a newline at its
-    end unless it is empty."""
+    """Return ``text`` without blank lines at its end, and at its start unless it had ``begun`` before; it ends with a newline
+    unless it is empty.
+    """
     lines = (text if begun else text.lstrip(b"\r\n")).rstrip(b"\r\n")
     return lines + b"\n" if lines else b""
 

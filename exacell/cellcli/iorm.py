@@ -1,8 +1,8 @@
-"""Changes to IORM plans: what holds for a database, one directive changed, two plans compared.
+"""Change and compare IORM plans: what a database gets, how to change one directive, how two plans differ.
 
-A plan is replaced as a whole by ALTER IORMPLAN, so a tool that changes one directive has to send all the others as they
-were. Only what is changed is validated. Source: Oracle SAGUG, alter-iormplan and its pages on dbplan, share,
-allocation-and-level, limit, name, role, type, asmcluster.
+ALTER IORMPLAN replaces a plan as a whole, so a tool that changes one directive must send all others unchanged. Only the
+changed parts are validated. Source: Oracle SAGUG, alter-iormplan and its pages on dbplan, share, allocation-and-level, limit,
+name, role, type, asmcluster.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ __all__ = [
 ]
 
 DEFAULT = "default"
-"""The directive for databases without one of their own in share plans."""
+"""The directive in share plans for databases without their own."""
 OTHER = "other"
-"""The directive for databases without one of their own in allocation plans."""
+"""The directive in allocation plans for databases without their own."""
 
 _SWITCHES = ("flashcache", "flashlog", "pmemcache", "pmemlog", "xrmemcache", "xrmemlog")
 _RANGES: Mapping[str, tuple[int, int]] = {"share": (1, 32), "limit": (1, 100), "level": (1, 8), "allocation": (0, 100)}
@@ -64,9 +64,9 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class DirectiveChange:
-    """One difference between two plans. ``attribute`` is empty when a whole directive came or went.
+    """One difference between two plans. ``attribute`` is empty if a whole directive was added or removed.
 
-    ``before`` and ``after`` are None where there is nothing; for a whole directive its text.
+    ``before`` and ``after`` are values of the attribute or texts of the directive; None if there was or is none.
     """
 
     directive: str
@@ -76,13 +76,13 @@ class DirectiveChange:
 
 
 _WHOLE = 100
-"""Percent of a level that its directives may have together: a cell says CELL-00006 to more."""
+"""Percent that the directives of one level may have together: a cell answers CELL-00006 to more."""
 
 
 def over_allocated(plan: IormPlan) -> str:
-    """Return which level has more than 100 % allocated, and to whom; empty where none has.
+    """Return which level has more than 100 % allocated, and to which directives; empty if there is none.
 
-    Directives of one role count together with those of none. Source: reference cellcli.md 1.7 (CELL-00006) and 7.1.
+    Directives with a role count together with those without one. Source: reference cellcli.md 1.7 (CELL-00006) and 7.1.
     """
     roles = dict.fromkeys(directive.get("role") for directive in plan.directives)
     for role in roles:
@@ -100,9 +100,9 @@ def over_allocated(plan: IormPlan) -> str:
 
 
 def against_rules(new: IormPlan, old: IormPlan) -> str:
-    """Return which rule of shares and allocations a word breaks that the old plan does not have; empty where all are kept.
+    """Return which rule of shares and allocations is broken by a value that the old plan does not have; empty if none is.
 
-    What a cell holds already is never judged. Source: reference cellcli.md 1.7 (CELL-00023) and 7.1.
+    Values that a cell already has are never judged. Source: reference cellcli.md 1.7 (CELL-00023) and 7.1.
     """
     held = {directive.identity: directive for directive in old.directives}
     least, most = _RANGES["share"]
@@ -128,8 +128,9 @@ def against_rules(new: IormPlan, old: IormPlan) -> str:
 
 
 def inherited(plan: IormPlan) -> Mapping[str, DirectiveAttribute]:
-    """Return what a database without a directive of its own gets, by attribute in lower case: all that DEFAULT says, and
-    what only OTHER says."""
+    """Return attribute (lower case) → what a database without its own directive gets: all attributes of DEFAULT, and those
+    that only OTHER has.
+    """
     found: dict[str, DirectiveAttribute] = {}
     for name in (DEFAULT, OTHER):
         for directive in (found for found in plan.named(name) if found.identity[2] == DATABASE):
@@ -140,15 +141,15 @@ def inherited(plan: IormPlan) -> Mapping[str, DirectiveAttribute]:
 
 
 def set_attributes(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str | None]) -> IormPlan:
-    """Return the plan with attributes of one directive changed (None takes one out) and every other word kept.
+    """Return the plan with attributes of one directive changed (None removes one) and everything else unchanged.
 
-    A database without a directive of its own leaves DEFAULT or OTHER when it gets one, so the new directive first
-    copies what it inherited; in a share plan without DEFAULT that is share=1.
+    A database that gets its first own directive no longer gets the attributes of DEFAULT or OTHER, so they are copied to the new
+    directive first; in a share plan without DEFAULT that is share=1.
 
     Raises:
-        StatementError: an attribute cannot have that value, or excludes another one that it would stand beside.
-        RefusedError: which directive is meant is not clear, or what the database inherited cannot be copied: an
-            allocation of OTHER would have to be split, or a cache quota that databases without directive share.
+        StatementError: an attribute cannot have that value, or can't be combined with another attribute of the plan.
+        RefusedError: it is not clear which directive is meant, or inherited attributes cannot be copied, because databases share
+            them: an allocation of OTHER, or a cache quota.
     """
     for attribute, value in settings.items():
         _check(attribute, value)
@@ -160,10 +161,10 @@ def set_attributes(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str,
 
 
 def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
-    """Return the plan without one directive; its database then gets what DEFAULT or OTHER say.
+    """Return the plan without one directive; its database then gets the attributes of DEFAULT or OTHER.
 
     Raises:
-        RefusedError: there is none, or which one is meant is not clear.
+        RefusedError: there is no such directive, or it is not clear which one is meant.
     """
     own = find(plan, wanted)
     if own is None:
@@ -172,9 +173,9 @@ def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
 
 
 def diff(old: IormPlan, new: IormPlan) -> list[DirectiveChange]:
-    """Return what differs between two plans, in the order of ``old``, then what is new; empty when they mean the same.
+    """Return the differences of two plans, in the order of ``old``, then new directives; empty if the plans mean the same.
 
-    The order of directives and attributes, the case of names and words, quotes, and how a size is written don't count.
+    The order of directives and attributes, the case of names and words, quotes, and the spelling of sizes are ignored.
     """
     before = {found.identity: found for found in old.directives}
     after = {found.identity: found for found in new.directives}
@@ -240,7 +241,7 @@ def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str 
 
 
 def _quote(value: str) -> str:
-    """The quotes of a name that was typed: none around letters, digits and _, whatever else a word may hold."""
+    """Return the quotes for a typed name: none if it consists of letters, digits and _ only."""
     return "" if re.fullmatch(r"\w+", value, re.ASCII) else '"' if "'" in value else "'"
 
 
@@ -272,7 +273,7 @@ def _check(attribute: str, value: str | None) -> None:
 
 
 def _check_plan(plan: IormPlan, settings: Mapping[str, str | None]) -> IormPlan:
-    """Return ``plan`` when the words that are set exclude none that stand beside them."""
+    """Return ``plan``; raise StatementError if an attribute that was set can't be combined with another one in it."""
     given = {attribute.lower() for attribute, value in settings.items() if value is not None}
     if (given & {"share"} and plan.by_allocation) or (given & set(ALLOCATION) and plan.by_share):
         raise StatementError("a plan can't have both share and level/allocation", hint="reset the plan first")

@@ -1,8 +1,8 @@
-"""What a cell says about the statement itself: error codes, and one line for each object that changed. Pure.
+"""Read a cell's messages about a statement: error codes, and one line for each object that changed. Pure.
 
 Success is judged by this text, never by an exit status. Source: reference cellcli.md 1.7 and 5 (published sessions); the word
-order of a success differs between objects, so both are read. An answer of no bytes is none for statements to which CellCLI
-always prints something.
+order of a success differs between objects, so both orders are read. If CellCLI always prints something for a statement, an
+answer of no bytes counts as no answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SERVICES = pattern(
 
 @dataclass(frozen=True, kw_only=True)
 class CellError:
-    """An error that a cell, or DBMCLI on a database node, reports: its code, ``CELL-02559``, and the text after it, unchanged."""
+    """An error of a cell, or of DBMCLI on a database node: its code, ``CELL-02559``, and the text after it, unchanged."""
 
     code: str
     message: str
@@ -47,7 +47,7 @@ class Success:
 
     Attributes:
         kind: as printed, ``GridDisk``, ``Flash cache``, ``IORMPLAN``, ``services`` …
-        name: empty where there is only one and none is printed (``IORMPLAN successfully altered``).
+        name: empty if there is only one such object and no name is printed (``IORMPLAN successfully altered``).
         what: ``created``, ``altered``, ``dropped`` …, ``erase in progress``, ``SHUTDOWN``.
     """
 
@@ -57,20 +57,20 @@ class Success:
 
 
 def errors(text: str) -> tuple[CellError, ...]:
-    """Return every error in ``text`` in order; empty when no line is one."""
+    """Return every error in ``text`` in order; empty if no line is an error."""
     if "CELL-" not in text and "DBM-" not in text:
         return ()
     return tuple(CellError(code=match[1], message=match[2]) for match in _ERROR.finditer(text.replace("\r", "")))
 
 
 def successes(text: str) -> tuple[Success, ...]:
-    """Return every success that ``text`` reports, in order; empty when no line is one."""
+    """Return every success in ``text`` in order; empty if no line is one."""
     found = (_success(line.strip()) for line in text.splitlines())
     return tuple(success for success in found if success is not None)
 
 
 def is_message(line: str) -> bool:
-    """Whether ``line`` is no data but an error, the caret above one, or a success (which has no TABs, unlike rows)."""
+    """Return whether ``line`` is an error, the caret above one, or a success (which has no TABs, unlike rows), not data."""
     if (
         "\t" in line and "CELL-" not in line and "DBM-" not in line and "^" not in line
     ):  # nearly every line of an answer is a row
@@ -97,30 +97,32 @@ def _success(line: str) -> Success | None:
 NO_ANSWER = "no answer: CellCLI printed nothing, and to this statement it always prints something"
 
 _ONE = frozenset(("CELL", "IORMPLAN"))
-"""What every cell has one of. Source: reference cellcli.md 2, "no CREATE/DROP IORMPLAN (it always exists)"."""
+"""Objects that every cell has exactly one of. Source: reference cellcli.md 2, "no CREATE/DROP IORMPLAN (it always exists)"."""
 
 _SOME = frozenset(("PHYSICALDISK", "METRICDEFINITION", "ALERTDEFINITION"))
-"""What every cell has some of, where no condition leaves them out."""
+"""Objects that every cell has some of."""
 
 _BARE = frozenset(("PRIVILEGE", "DIAGPACK"))
-"""What DESCRIBE has nothing to tell of. Source: reference cellcli.md 2."""
+"""Objects for which DESCRIBE prints nothing. Source: reference cellcli.md 2."""
 
 _MEASURED = ("METRICCURRENT", "METRICHISTORY", "METRICSTREAM")
-"""Of which a name need not have an object: a metric of what the cell has not, or no collection yet."""
+"""Objects that may not exist for a given name: a metric of something that the cell does not have, or that was not collected
+yet.
+"""
 
 _WHOLE = frozenset(
     ("FLASHCACHE", "FLASHLOG", "PMEMCACHE", "PMEMLOG", "XRMEMCACHE", "XRMEMLOG")
 )  # fmt: skip
-"""Of which there is one, so that ALL means its disks."""
+"""Objects that exist once, so that ALL means all of its disks."""
 
 _TELLING = (Verb.ALTER, Verb.CREATE, Verb.DROP)
 """Verbs that print a line for each object that changed. Source: reference cellcli.md 5."""
 
 
 def always_prints(statement: Statement) -> bool:
-    """Return whether CellCLI prints something to a statement whatever is there: objects, a success or an error.
+    """Return whether CellCLI always prints something for a statement: objects, a success or an error.
 
-    LIST without objects prints nothing, and neither does a change that ALL or a condition leaves no object for.
+    LIST without objects prints nothing, and neither does a change if ALL or a condition matches no object.
     """
     match statement:
         case List():

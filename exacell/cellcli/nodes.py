@@ -2,7 +2,7 @@
 
 Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given (without
 quotes; whether there were any is kept where it means something). Render one with
-:func:`exacell.cellcli.statement.render`. Completion needs the keywords alone, and builds no statement.
+:func:`exacell.cellcli.statement.render`. Completion uses only the keywords and builds no statement.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from exacell.core.values import dataclass
 
 
 class Verb(StrEnum):
-    """CellCLI's verbs that act on cells. Its client-side ones (HELP, SET, SPOOL, START, EXIT …) are never sent."""
+    """CellCLI's verbs that act on cells. The verbs of the client (HELP, SET, SPOOL, START, EXIT …) are never sent."""
 
     LIST = "LIST"
     DESCRIBE = "DESCRIBE"
@@ -52,7 +52,7 @@ class Media(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Scalar:
-    """One word or quoted string. Quotes mean something: a quoted value is text, an unquoted one may be a number."""
+    """One word or quoted string. Quotes have a meaning: a quoted value is text, an unquoted one may be a number."""
 
     text: str
     quoted: bool = False
@@ -77,7 +77,7 @@ class Setting:
 
     @property
     def text(self) -> str:
-        """The value when it is a scalar.
+        """Return the value if it is a scalar.
 
         Raises:
             TypeError: it is a list in parentheses.
@@ -107,7 +107,7 @@ class OrderBy:
 
 @dataclass(frozen=True, kw_only=True)
 class Over:
-    """METRICHISTORY's OVER: windows of so many minutes, and the aggregates that are named (MAX, MIN, AVG)."""
+    """OVER of LIST METRICHISTORY: the length of a window in minutes, and the aggregates that are named (MAX, MIN, AVG)."""
 
     minutes: int
     aggregates: tuple[str, ...] = ()
@@ -115,15 +115,15 @@ class Over:
 
 @dataclass(frozen=True, kw_only=True)
 class List:
-    """LIST.
+    """A LIST statement.
 
     Attributes:
-        names: of the objects; empty for all.
-        filters: joined by AND; names and filters exclude each other.
+        names: names of the objects; empty for all.
+        filters: joined by AND; a statement has names or filters, never both.
         attributes: the columns; empty for the default ones.
-        all_attributes: ATTRIBUTES ALL.
+        all_attributes: whether it has ATTRIBUTES ALL.
         over, memory: METRICHISTORY only.
-        key_for: KEY only, what stands after FOR (``ASMCLUSTER``, ``CELL``, ``LOCAL CELL``, ``REMOTE CELL``).
+        key_for: KEY only: the words after FOR (``ASMCLUSTER``, ``CELL``, ``LOCAL CELL``, ``REMOTE CELL``).
     """
 
     verb: ClassVar[Verb] = Verb.LIST
@@ -144,7 +144,7 @@ class List:
 
 @dataclass(frozen=True, kw_only=True)
 class Describe:
-    """DESCRIBE."""
+    """A DESCRIBE statement."""
 
     verb: ClassVar[Verb] = Verb.DESCRIBE
     changes: ClassVar[bool] = False
@@ -154,17 +154,17 @@ class Describe:
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """Any statement that changes something (or needs the right to), GRANT and REVOKE apart.
+    """Any statement that changes something (or needs the right to), except GRANT and REVOKE.
 
     Attributes:
         object: empty for CALIBRATE.
-        all: whether ALL was said.
+        all: whether ALL is given.
         media: the medium after ALL; for CALIBRATE the one that is measured.
         names: the objects, in the order given.
         filters: conditions on the objects (GRIDDISK, METRICDEFINITION).
-        action: the phrase that says what to do, in capitals: ``FLUSH``, ``CANCEL FLUSH``, ``INACTIVE``,
+        action: the phrase for what to do, in capitals: ``FLUSH``, ``CANCEL FLUSH``, ``INACTIVE``,
             ``SHUTDOWN SERVICES``, ``DROP FOR REPLACEMENT`` …; empty for plain settings.
-        argument: what the action applies to, such as the service; empty when the action takes none.
+        argument: what the action applies to, such as the service; empty if the action takes none.
         settings: ``attribute=value`` in the order given.
         definitions: CREATE CELLDISK ((name=…),(name=…)), one tuple of settings a cell disk.
         flags: FORCE, NOWAIT, IGNORE REDUNDANCY …, in capitals, in the order in which CellCLI writes them.
@@ -185,25 +185,25 @@ class Change:
     flags: tuple[str, ...] = ()
 
     def setting(self, attribute: str) -> Value | None:
-        """Return the value set for ``attribute`` (any case), None when it is not set."""
+        """Return the value of ``attribute`` (in any case); None if it is not set."""
         return next(
             (setting.value for setting in self.settings if setting.attribute.lower() == attribute.lower()), None
         )
 
     def has(self, flag: str) -> bool:
-        """Whether ``flag`` (any case) is given."""
+        """Return whether ``flag`` (in any case) is given."""
         return flag.upper() in self.flags
 
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """GRANT and REVOKE. ``("ALL",)`` stands for ALL wherever names may stand.
+    """A GRANT or REVOKE statement. ``("ALL",)`` means ALL, in every attribute that holds names.
 
     Attributes:
         object: PRIVILEGE or ROLE.
         granted: actions of the privilege, or roles.
         on: object types of the privilege; empty for ROLE.
-        attributes, options: empty when not said.
+        attributes, options: empty if not given.
         recipients: roles (for PRIVILEGE) or users (for ROLE).
     """
 

@@ -1,6 +1,6 @@
-"""Reads answers that are too large to be held as one text: pieces of bytes in, rows by column out. Pure.
+"""Read answers that are too large to be held as one text: pieces of bytes in, rows by column out. Pure.
 
-Everything is read as :mod:`exacell.cellcli.reply` reads it, a piece of whole rows at a time.
+Rows are read as :mod:`exacell.cellcli.reply` reads them, one piece of whole rows at a time.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from exacell.cellcli.rows import Columns
 from exacell.core.errors import ReplyError
 
 Pieces = Callable[[], Iterator[bytes]]
-"""Reads an answer from its beginning, in pieces cut anywhere."""
+"""Reads an answer from its beginning; the pieces may be cut anywhere."""
 
 LONGEST_ROW = 64 << 20
-"""Bytes without the beginning of another row after which an answer is none."""
+"""Bytes after which an answer without the beginning of another row is refused."""
 
 _CONTROL = bytes(sign for sign in range(0x20) if sign not in b"\t\n\r") + b"\x7f"
 _TEXT = bytes(sign for sign in range(256) if sign not in _CONTROL)
@@ -30,8 +30,8 @@ def cut(pieces: Iterable[bytes], before: bytes, after: int) -> Iterator[bytes]:
     """Yield an answer in pieces that end where one row ends and another begins.
 
     Args:
-        before: what stands there.
-        after: how many bytes of it belong to the row that ends.
+        before: the bytes between two rows.
+        after: how many of these bytes belong to the row that ends.
 
     Raises:
         ReplyError: a row is longer than LONGEST_ROW.
@@ -51,18 +51,18 @@ def cut(pieces: Iterable[bytes], before: bytes, after: int) -> Iterator[bytes]:
 
 
 def text_of(piece: bytes) -> str:
-    """Return a piece as text; bytes that are not UTF-8 as ``\\xNN``."""
+    """Return a piece as text; bytes that are not UTF-8 become ``\\xNN``."""
     return piece.decode("utf-8", "backslashreplace")
 
 
 class Looked(NamedTuple):
-    """What stands in a large answer besides rows.
+    """What a large answer contains besides rows.
 
     Attributes:
-        errors: those of the cell.
-        stray: the beginning of a line that shows that it is no answer of CellCLI; empty when it is one.
-        lines: how many it has.
-        cut: the beginning of the last line where that has no end; see :func:`exacell.cellcli.reply.cut_line`.
+        errors: errors of the cell.
+        stray: the beginning of a line that shows that this is no answer of CellCLI; empty if it is one.
+        lines: number of lines.
+        cut: the beginning of the last line if that line is incomplete; see :func:`exacell.cellcli.reply.cut_line`.
     """
 
     errors: tuple[CellError, ...]
@@ -72,7 +72,7 @@ class Looked(NamedTuple):
 
 
 def look_through(pieces: Pieces, *, indents: bool) -> Looked:
-    """Return what stands in a plain answer besides rows; see :func:`exacell.cellcli.reply.stray_line`.
+    """Return what a plain answer contains besides rows; see :func:`exacell.cellcli.reply.stray_line`.
 
     Raises:
         ReplyError: a line is longer than LONGEST_ROW.
@@ -95,7 +95,8 @@ def look_through(pieces: Pieces, *, indents: bool) -> Looked:
 def text_blocks(pieces: Pieces, columns: Sequence[str], object_type: str) -> Iterator[Columns]:
     """Yield the rows of a plain LIST by column, many at a time, as :func:`exacell.cellcli.reply.read_columns` reads them.
 
-    What a row has beyond its columns stays in the last one, behind a TAB: other rows that came before have no column for it.
+    If a row has more values than columns, the last column holds them all, separated by TABs: the rows before it were already
+    yielded without a further column.
     """
     names = spelled(columns, object_type)
     for piece in cut(pieces(), _ROW_BEGINS, 1):
@@ -116,7 +117,7 @@ _CHILD = re.compile(r"<([\w.-]+)>[^<]*</\1>")
 
 
 class XmlPieces:
-    """The records of one large XML document; see :func:`exacell.cellcli.reply.read_xml`.
+    """The records of one large XML document, read in pieces; see :func:`exacell.cellcli.reply.read_xml`.
 
     Args:
         pieces: reads the document.
@@ -125,7 +126,7 @@ class XmlPieces:
         names: the attributes of its records, in order of first appearance.
 
     Raises:
-        ReplyError: it is cut short, is no XML, or more than one document.
+        ReplyError: the answer is cut short, is not XML, or has more than one document.
     """
 
     def __init__(self, pieces: Pieces) -> None:
@@ -143,7 +144,7 @@ class XmlPieces:
         self.names = tuple(seen)
 
     def blocks(self, names: Sequence[str]) -> Iterator[Columns]:
-        """Yield the records by column, many at a time; an attribute that one has not is an empty text."""
+        """Yield the records by column, many at a time; an attribute that a record does not have is an empty text."""
         for number, (shape, body) in enumerate(self._bodies()):
             own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
             columns = dict(zip(own, zip(*rows, strict=True), strict=True))
@@ -152,7 +153,7 @@ class XmlPieces:
                 yield tuple(columns.get(name, absent) for name in names)
 
     def _bodies(self) -> Iterator[tuple[_Shape | None, str]]:
-        """Yield many records at a time, and how they look if all are alike; cut in the same places each time."""
+        """Yield the text of many records at a time, with their shape if all look the same; the cuts are the same each time."""
         ended = False
         for text in self._texts():
             if ended and text.strip():
@@ -168,7 +169,7 @@ class XmlPieces:
             raise ReplyError(f"the cell's XML answer is cut short: it has no {_END}", hint=OWN_TEXT)
 
     def _texts(self) -> Iterator[str]:
-        """Yield what follows the document's beginning, cut behind records."""
+        """Yield the text after the document's beginning, cut after records."""
         pieces = self._pieces()
         head = bytearray()
         for piece in pieces:
@@ -194,12 +195,12 @@ class XmlPieces:
 
 
 class _Shape(NamedTuple):
-    """How records look that all have the same attributes in one order, and no escapes in their texts.
+    """The form of records that all have the same attributes in one order, without escapes in their texts.
 
     Attributes:
         names: the attributes, at least two.
-        row: reads one record.
-        rows: matches any number of them, and nothing else.
+        row: matches one record.
+        rows: matches any number of such records, and nothing else.
     """
 
     names: tuple[str, ...]
@@ -208,7 +209,7 @@ class _Shape(NamedTuple):
 
     @classmethod
     def of(cls, tag: str, text: str) -> _Shape | None:
-        """Return the shape of the first record in a text; None where it has none that can be told."""
+        """Return the shape of the first record in a text; None if it can't be determined."""
         first = re.search(rf"<{re.escape(tag)}>(.*?)</{re.escape(tag)}>", text, re.DOTALL)
         names = tuple(_CHILD.findall(first[1])) if first is not None else ()
         if len(names) < 2 or len(set(names)) < len(names):
@@ -221,16 +222,16 @@ class _Shape(NamedTuple):
         return cls(names, re.compile(row("([^<]*)")), re.compile(rf"\s*(?:{row('[^<&]*+')}\s*)*+"))
 
     def has_all_of(self, text: str) -> bool:
-        """Return whether a text is nothing but such records."""
+        """Return whether a text consists of such records only."""
         return self.rows.fullmatch(text) is not None
 
     def read(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[str, ...]]]:
-        """Return the attributes, and their texts in each record."""
+        """Return the attributes, and their texts for each record."""
         return self.names, self.row.findall(text)
 
 
 def _by_tree(text: str) -> tuple[tuple[str, ...], Sequence[tuple[str, ...]]]:
-    """Return attributes and texts of records that are not all alike, or that have escapes in their texts."""
+    """Return attributes and texts of records that differ in form or have escapes in their texts."""
     records: list[Record] = read_xml(f'<?xml version="1.0"?><cli-output>{text}</cli-output>')
     names = tuple(dict.fromkeys(name for record in records for name in record))
     return names, [tuple(record.get(name, "") for name in names) for record in records]

@@ -1,8 +1,8 @@
-"""Reads LIST and DESCRIBE, and the WHERE that some changes have too.
+"""Parse LIST and DESCRIBE, and the WHERE that some changes have, too.
 
 ``LIST object [name | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, b]…}] [DETAIL] [ORDER BY a [ASC|DESC][, …]]
-[LIMIT n]``, the clauses in any order. Which clauses there are for which object is a table that completion reads without the
-parser. Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN, attribute-filters-list-and-alter-commands.
+[LIMIT n]``, the clauses in any order. A table shows which object has which clauses; completion reads it without the parser.
+Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN, attribute-filters-list-and-alter-commands.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ def clauses_of(subject: ObjectType) -> tuple[str, ...]:
 
 _UNIT = pattern(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
 _KNOWN_UNIT = pattern(r"[KMGT](?:I?B)?|B", re.IGNORECASE)
-"""Powers of 1024, and what people write behind them. Source: reference cellcli.md 3.4."""
+"""Powers of 1024, and the letters that people add to them. Source: reference cellcli.md 3.4."""
 
 _AGGREGATES = ("MAX", "MIN", "AVG")
 _KEY_SCOPES = (("ASMCLUSTER",), ("LOCAL", "CELL"), ("REMOTE", "CELL"), ("CELL",))
 
 
 def read_describe(cursor: Cursor, subject: ObjectType) -> Describe:
-    """Return the rest of ``DESCRIBE subject``, which is nothing."""
+    """Return a DESCRIBE of ``subject``; raise StatementError if anything follows."""
     if cursor.token is not None:
         raise cursor.wrong(f"nothing may follow DESCRIBE {subject.name}")
     return Describe(object=subject.name)
@@ -52,7 +52,7 @@ def read_list(cursor: Cursor, subject: ObjectType) -> List:
     """Return the LIST whose clauses come next.
 
     Raises:
-        StatementError: a clause is wrong, given twice, or not one that LIST ``subject`` has.
+        StatementError: a clause is wrong, given twice, or not allowed for LIST ``subject``.
     """
     clauses = clauses_of(subject)
     names = _names(cursor, subject, clauses)
@@ -97,7 +97,7 @@ def read_attribute(cursor: Cursor, subject: ObjectType) -> str:
     """Return the attribute that comes next as CellCLI spells it, and step over it.
 
     Raises:
-        StatementError: no release that is known has it.
+        StatementError: no known release has it.
     """
     token = cursor.word(f"an attribute of {subject.name}")
     if subject.attribute(token.value) is None and not subject.open:
@@ -156,10 +156,10 @@ def _no_clause(
 
 
 def in_quotes(begins: str, spread: str) -> str:
-    """Return how a value of several words is written, here and in a shell.
+    """Return how a value of several words is written, in exacell and in a shell.
 
     Args:
-        begins: what stands before it, or how the statement begins.
+        begins: the beginning of the statement, before the value.
         spread: see :meth:`Cursor.spread`.
     """
     return f'put a value of several words in quotes: {spread}; in a shell quote the whole: exacell "{begins} {spread}"'

@@ -1,6 +1,6 @@
-"""What a statement asks for that a cell's release does not have.
+"""Find the parts of a statement that a cell's release does not have.
 
-The grammar is checked against all releases together; this is the second look, once the release is known.
+The grammar accepts what any known release has; this is the second check, once the cell's release is known.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ _ACTIONS: Mapping[tuple[str, str], Lifetime] = {
 
 
 def missing(statement: Statement, release: str) -> tuple[str, ...]:
-    """Return what ``statement`` says that ``release`` does not know, one line each; empty when it knows everything."""
+    """Return the parts of ``statement`` that ``release`` does not have, one line each; empty if it has all of them."""
     return tuple(_missing(statement, release))
 
 
 def ended_action(statement: Change, release: str) -> str:
-    """Return that ``release`` does not know an action any more, one line; empty when it does, or may come to know it."""
+    """Return one line if ``release`` no longer has the action of a statement; empty if it has it, or if only a later release
+    has it.
+    """
     action = _ACTIONS.get((statement.object, statement.action))
     if action is None or not action.until or action.includes(release):
         return ""
@@ -44,10 +46,10 @@ def ended_action(statement: Change, release: str) -> str:
 
 @lru_cache(maxsize=1024)
 def fitted(statement: str, release: str) -> str | None:
-    """Return the LIST ``statement`` without the attributes that ``release`` has not; None when it has no such object.
+    """Return the LIST ``statement`` without the attributes that ``release`` does not have; None if it does not have the object.
 
-    What else the release may not know (a condition, an order) is left, so that the cell says so itself. A statement
-    that fits is returned as it is.
+    Other parts that the release may not have (a condition, an order) are kept, so that the cell itself reports them. A
+    statement that needs no change is returned as it is.
     """
     listed = parse(statement)
     found = find_object(listed.object)

@@ -1,8 +1,8 @@
-"""Reads what CellCLI prints into records, one dict of attribute to text for each object.
+"""Read the output of CellCLI as records: one dict of attribute → text for each object.
 
-The readers take the text of one statement, with or without its leading TABs (dcli strips lines on both sides), with
-blank lines and carriage returns anywhere. Errors and success lines are left to :func:`errors` and :func:`successes`.
-When the rows still have their leading TAB, lines without one (a login banner, a shell's complaint) are not data.
+The input is the output of one statement, with or without its leading TABs (dcli strips lines on both sides); blank lines and
+carriage returns may be anywhere. Errors and success lines are left to :func:`errors` and :func:`successes`. If the rows still
+have their leading TAB, lines without one (a login banner, a shell's error) are not data.
 
 Layouts, with ``→`` for a TAB: rows ``→ a   → b``; DETAIL ``→ label:   → value``, objects separated by an empty line,
 further values of an attribute below the first; DESCRIBE ``→ name   → modifiable``. Source: reference cellcli.md 3.1
@@ -23,7 +23,7 @@ from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
 
 OWN_TEXT = "-o raw shows the cell's own text"
-"""The way out where an answer can't be read."""
+"""The hint for an answer that can't be read."""
 
 __all__ = [
     "CellError",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 Record = dict[str, str]
-"""Attribute, as CellCLI spells it, to its text without quotes; empty when the cell printed nothing."""
+"""Attribute in CellCLI's spelling → its text without quotes; empty if the cell printed nothing."""
 
 _APART = pattern(r'"[^"]*"|\S+(?: \S+)*')
 _LABEL = pattern(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
@@ -64,8 +64,8 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
     """Return one record for each row of a LIST with those columns.
 
     Args:
-        columns: the attributes that were asked for, or the object's default columns. Rows that lost empty columns at
-            their end are filled up; what a row has beyond them is kept as ``column4``, ``column5`` …
+        columns: the attributes that were asked for, or the object's default columns. Empty columns that are missing at the end of
+            a row are added; further values of a row are kept as ``column4``, ``column5`` …
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
     names = spelled(columns, object_type)
@@ -78,17 +78,17 @@ def read_columns(text: str, columns: Sequence[str], object_type: str = "") -> li
 
 
 def plain_columns(text: str, count: int) -> tuple[list[str], ...] | None:
-    """Return an answer by column, then by row, that has nothing but rows of ``count`` columns, none of them quoted or
-    short; None for any other.
+    """Return an answer by column, then by row, if each of its rows has ``count`` columns and none is quoted; None for any
+    other answer.
 
-    Nearly every answer is such a one, and this takes a fifth of the time.
+    Nearly every answer is like this, and this function takes a fifth of the time.
     """
     if not count or not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-", "DBM-")):
         return None
     body = text.rstrip("\n")
     rows = body.split("\n")
     cells = body.replace("\n", "\t").split("\t")
-    # As many TABs in each row as there are columns, and nothing before the first.
+    # Each row must have as many TABs as columns, and nothing before the first.
     if any(cells[:: count + 1]) or {row.count("\t") for row in rows} != {count}:
         return None
     found = tuple([cell.strip() for cell in cells[place :: count + 1]] for place in range(1, count + 1))
@@ -96,13 +96,13 @@ def plain_columns(text: str, count: int) -> tuple[list[str], ...] | None:
 
 
 def read_describe(text: str) -> list[Described]:
-    """Return one entry for each attribute that DESCRIBE prints, in its order."""
+    """Return one entry for each attribute that DESCRIBE prints, in order."""
     return [_described(cells) for cells in _rows(text, 2)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """One row of DESCRIBE; ``description`` is empty on releases that print none."""
+    """One row of DESCRIBE; ``description`` is empty if the release prints none."""
 
     name: str
     modifiable: bool = False
@@ -111,13 +111,13 @@ class Described:
 
 
 def read_detail(text: str, object_type: str = "") -> list[Record]:
-    """Return one record for each object of a LIST … DETAIL, in its order.
+    """Return one record for each object of a LIST … DETAIL, in order.
 
-    An attribute with several values has one a line (``dbPlan``, ``snmpSubscriber``). An object begins after an empty
-    line, or where an attribute comes a second time.
+    An attribute with several values has one per line (``dbPlan``, ``snmpSubscriber``). An object begins after an empty line, or
+    when an attribute is repeated.
 
     Args:
-        object_type: whose attributes tell labels from further values where indentation was lost.
+        object_type: its attribute names distinguish labels from further values if indentation was lost.
     """
     found = find_object(object_type)
     lines = list(_lines(text))
@@ -140,13 +140,13 @@ def read_detail(text: str, object_type: str = "") -> list[Record]:
             records.append(current)
         current[name] = value
         last = name
-    # A quoted text of several lines lost its quotes on none of them.
+    # A quoted text of several lines still has its quotes.
     return [{name: _unquoted(value) if "\n" in value else value for name, value in row.items()} for row in records]
 
 
 @dataclass(frozen=True, kw_only=True)
 class XmlDocument:
-    """What one statement answered in XML: the attributes of ``context`` (cell, realm, …) and the records."""
+    """One statement's answer in XML: the attributes of ``context`` (cell, realm, …) and the records."""
 
     context: Mapping[str, str]
     records: tuple[Record, ...]
@@ -156,18 +156,18 @@ def read_xml(text: str) -> list[Record]:
     """Return the records of all XML documents in ``text``, in order. Times and numbers are as in the document.
 
     Raises:
-        ReplyError: a document is cut short or is no XML.
+        ReplyError: a document is cut short or is not XML.
     """
     return [record for document in read_xml_documents(text) for record in document.records]
 
 
 def read_xml_documents(text: str) -> list[XmlDocument]:
-    """Return the XML documents that follow each other in ``text``, one a statement. Text around them is left out.
+    """Return the XML documents in ``text``, one per statement. Text around them is left out.
 
     A statement that failed has no document, only its error in the text.
 
     Raises:
-        ReplyError: a document is cut short or is no XML, or there is text but neither a document nor a message.
+        ReplyError: a document is cut short or is not XML, or the text has neither a document nor a message.
     """
     starts = [match.start() for match in _DECLARATION.finditer(text)]
     if not starts:
@@ -179,12 +179,12 @@ def read_xml_documents(text: str) -> list[XmlDocument]:
 
 
 def stray_line(text: str, *, indents: bool = True) -> str:
-    """Return the beginning of a line that shows that ``text`` is no answer of CellCLI to LIST or DESCRIBE; empty if it is one.
+    """Return the beginning of a line which shows that ``text`` is no answer of CellCLI to LIST or DESCRIBE; empty if it is one.
 
-    No answer has control characters besides TAB, and one with anything in it but messages has rows with TABs.
+    No answer has control characters other than TAB, and an answer with more than messages has rows with TABs.
 
     Args:
-        indents: whether the text still has its TABs; where not, only control characters can be told.
+        indents: whether the text still has its TABs; if not, only control characters can be detected.
     """
     odd = _NO_TEXT.search(text)
     if odd is not None:
@@ -195,18 +195,19 @@ def stray_line(text: str, *, indents: bool = True) -> str:
 
 
 def cut_line(text: str) -> str:
-    """Return the beginning of the last line of what CellCLI printed as text where that line has no end: the answer was cut off,
-    and what stands in the line may be half a value. Empty where it is whole, as far as a text without a closing mark tells."""
+    """Return the beginning of the last line of CellCLI's output if that line is incomplete: the answer was cut off, and the
+    line may end within a value. Empty if the output is complete, which can't be known for sure without a closing mark.
+    """
     return "" if not text or text.endswith("\n") else _printable(text.rpartition("\n")[2]) or " "
 
 
 def cut_off(line: str) -> str:
-    """Return what is said of an answer whose last line, as :func:`cut_line` has it, has no end."""
+    """Return the message about an answer whose last line is incomplete; ``line`` comes from :func:`cut_line`."""
     return f"its answer was cut off: the last line, '{line.strip()}', has no end; nothing of it is used"
 
 
 def _printable(line: str) -> str:
-    """Return the beginning of a line with what is no text escaped."""
+    """Return the beginning of a line with unprintable characters escaped."""
     start = line.strip(" \t\r")[:_SHOWN]
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in start)
 
@@ -216,7 +217,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _rows(text: str, expected: int) -> Iterator[list[str]]:
-    # A row whose columns are all empty is one still: its TABs say so.
+    # A row whose columns are all empty still counts: it has its TABs.
     lines = [line for line in _lines(text) if line.strip() or line.count("\t") == expected]
     tabbed = any(line.startswith("\t") for line in lines)
     row = ""
@@ -246,7 +247,7 @@ def _cells(line: str, expected: int) -> list[str]:
 
 
 def _joined(cells: Iterable[str]) -> Iterator[str]:
-    """Put a quoted text together again that has TABs in it."""
+    """Yield the cells, with the parts of a quoted text that contains TABs joined again."""
     pending = ""
     for cell in cells:
         pending = f"{pending}\t{cell}" if pending else cell
@@ -272,7 +273,7 @@ def _record(cells: Sequence[str], names: Sequence[str]) -> Record:
 
 
 def spelled(columns: Sequence[str], object_type: str) -> list[str]:
-    """Return the attributes ``columns`` as CellCLI spells those of ``object_type``, else as they are."""
+    """Return the attributes ``columns`` in CellCLI's spelling for ``object_type``; unchanged for an unknown type."""
     found = find_object(object_type)
     return [found.canonical(column) if found else column for column in columns]
 
@@ -296,7 +297,7 @@ def _described(cells: Sequence[str]) -> Described:
 
 
 def _label(line: str, found: ObjectType | None, *, indented: bool) -> tuple[str, str] | None:
-    """Return the attribute and the value of a line that begins one, None for one that goes on."""
+    """Return the attribute and the value of a line that begins with a label; None for a line that continues a value."""
     if indented:
         column = _LABEL_COLUMN.match(line)
         if column is None:
@@ -308,15 +309,15 @@ def _label(line: str, found: ObjectType | None, *, indented: bool) -> tuple[str,
     name = match["label"]
     known = found is not None and found.attribute(name) is not None
     if indented and found is not None and found.name == ALERTS and "\t" not in line.partition(":")[2]:
-        return None  # What a message says, in its own words: a TAB stands behind each label of the cell's.
-    # A label of a release that the schema doesn't know still has a TAB after it, or nothing in the label column.
+        return None  # It is part of a message: the cell prints a TAB after each label.
+    # A label that the schema doesn't know still has a TAB after it, or nothing but the label in its column.
     if not known and "\t" not in match["pad"] and not (indented and not match["value"]):
         return None
     return (found.canonical(name) if found else name), _unquoted(match["value"])
 
 
 def _document(text: str) -> XmlDocument:
-    from xml.etree import ElementTree  # only when XML is read
+    from xml.etree import ElementTree  # only needed for XML
 
     end = text.rfind("</cli-output>")
     closed = text[: end + len("</cli-output>")] if end >= 0 else text.rstrip()

@@ -1,6 +1,6 @@
-"""What several cells answered to one LIST, kept by column. Pure.
+"""The answers of several cells to one LIST, stored by column. Pure.
 
-Thousands of rows need no object each. An answer that is too large to be held is read from disk as often as it is needed.
+Thousands of rows need no object each. An answer that is too large for memory is read from disk as often as it is needed.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Columns = tuple[Sequence[str], ...]
 
 
 class ByBlocks(Sequence[Mapping[str, Any]]):
-    """Records that are too many to be held at a time; see :class:`exacell.cellcli.rows.LargeRows`."""
+    """Records that are too many for memory; see :class:`exacell.cellcli.rows.LargeRows`."""
 
 
 class Rows(Sequence[Mapping[str, Any]]):
-    """Records with ``cell`` first and the same attributes in each; one is made when somebody asks for any.
+    """Records with ``cell`` first and the same attributes in each; they are created on first access.
 
     Attributes:
-        names: the attributes, all different, ``cell`` not among them.
-        parts: each cell's answer, cells in the order in which they were asked.
+        names: the attributes, all different, without ``cell``.
+        parts: each cell's answer, in the order in which the cells were asked.
     """
 
     def __init__(self, names: Sequence[str], parts: Sequence[tuple[str, Columns]]) -> None:
@@ -69,18 +69,18 @@ class Rows(Sequence[Mapping[str, Any]]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and not isinstance(other, str) and self._made() == list(other)
 
-    __hash__ = None  # type: ignore[assignment]  # as Python itself says that nothing hashes it
+    __hash__ = None  # type: ignore[assignment]  # as Python itself marks a class that can't be hashed
 
     def __repr__(self) -> str:
         return f"Rows({self._made()!r})"
 
 
 def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: str = "") -> Sequence[Mapping[str, Any]]:
-    """Return the records of what each cell printed to a LIST with those columns, ``cell`` first, as
-    :func:`exacell.cellcli.reply.read_columns` reads each answer.
+    """Return the records of all cells' answers to a LIST with those columns, ``cell`` first; each answer is read as
+    :func:`exacell.cellcli.reply.read_columns` does.
 
     Args:
-        answers: text by cell.
+        answers: cell → its answer.
         columns: the attributes that were asked for, or the object's default columns.
         object_type: for the spelling of the attributes; empty keeps them as given.
     """
@@ -111,23 +111,23 @@ UNIT = "unit"
 
 
 class Part(NamedTuple):
-    """One cell's rows: what reads their texts by column, many at a time, from the beginning."""
+    """One cell's rows: ``blocks`` reads their texts by column, many at a time, from the beginning."""
 
     cell: str
     blocks: Callable[[], Iterator[Columns]]
 
 
 class LargeRows(ByBlocks):
-    """Records with ``cell`` first and the same attributes in each, made one after the other while somebody reads them.
+    """Records with ``cell`` first and the same attributes in each; each record is created only while it is read.
 
     Args:
-        object_type: by whose attributes the texts get types; empty: they stay as the cells printed them.
+        object_type: its attributes give the texts their types; empty: the texts stay as printed.
 
     Attributes:
-        names: the attributes that the parts' columns hold, all different, ``cell`` not among them.
+        names: the attributes in the parts' columns, all different, without ``cell``.
         keys: the attributes of a record besides ``cell``: with types a metric's ``unit`` follows its value.
         object_type: see Args.
-        parts: each cell's rows, cells in the order in which they were asked.
+        parts: each cell's rows, in the order in which the cells were asked.
     """
 
     def __init__(self, names: Sequence[str], parts: Sequence[Part], *, object_type: str = "") -> None:
@@ -152,7 +152,7 @@ class LargeRows(ByBlocks):
             yield from ((part.cell, columns) for columns in part.blocks())
 
     def __len__(self) -> int:
-        if self._count is None:  # All of it has to be read for that.
+        if self._count is None:  # All rows must be read for this.
             self._count = sum(len(columns[0]) for _, columns in self.blocks())
         return self._count
 
@@ -185,7 +185,7 @@ class LargeRows(ByBlocks):
 
 
 def joined(tables: Sequence[LargeRows]) -> LargeRows:
-    """Return the rows of several tables of one object as one, with the attributes of all of them."""
+    """Return the rows of several tables of one object type as one table, with all their attributes."""
     names = tuple(dict.fromkeys(name for table in tables for name in table.names))
     parts = [Part(part.cell, partial(_arranged, table.names, part, names)) for table in tables for part in table.parts]
     return LargeRows(names, parts, object_type=tables[0].object_type)

@@ -1,8 +1,8 @@
-"""What CellCLI's objects, attributes and metrics are, and the types of their values.
+"""The schema of CellCLI: its objects, attributes and metrics, and the types of their values.
 
-The tables under ``data/`` are read when first asked for. They hold the union of all releases that are known; ``since`` and
-``until`` say where a name exists, so that a statement can be checked without a connection and once more when the release of a
-cell is known. The texts of a record get their types by them: sizes in integer bytes, metric values as numbers with a unit.
+The tables under ``data/`` are read on first use. They hold the union of all known releases; ``since`` and ``until`` show which
+releases have a name, so that a statement can be checked without a connection, and once more when the cell's release is known.
+They also give the texts of a record their types: sizes become integer bytes, metric values numbers with a unit.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _HIDDEN = _UNDESCRIBED | {"h"}
 
 
 class Kind(StrEnum):
-    """How an attribute's text is to be read."""
+    """How an attribute's text is read."""
 
     STRING = "string"
     TEXT = "text"
-    """Free text, printed in double quotes when it has blanks."""
+    """Free text, printed in double quotes if it has blanks."""
     ENUM = "enum"
     SIZE = "size"
     INT = "int"
@@ -60,16 +60,17 @@ def release_key(release: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Lifetime:
-    """The releases in which something exists. ``since`` is the first that has it, ``until`` the first that has not.
+    """The releases in which something exists. ``since`` is the first one that has it, ``until`` the first one that no longer
+    has it.
 
-    Both are empty when unknown or unbounded.
+    Each is empty if it is unknown or there is no such limit.
     """
 
     since: str = ""
     until: str = ""
 
     def includes(self, release: str) -> bool:
-        """Whether ``release`` (for example ``19.3.2.0.0``) has it."""
+        """Return whether ``release`` (for example ``19.3.2.0.0``) has it."""
         key = release_key(release)
         return not (self.since and key < release_key(self.since)) and not (
             self.until and key >= release_key(self.until)
@@ -81,13 +82,16 @@ class Attribute:
     """One attribute of an object type.
 
     Attributes:
-        modifiable: ALTER takes it. ``created`` ones are given with CREATE and stay.
-        hidden: it appears only when it is named, and where it is not ``described`` DESCRIBE does not tell of it either.
-        printed: cells print it; False where it is only ever written.
-        values: what it may be; empty when that is not known, or anything of its kind.
-        default: what cells print when nothing was set; may be empty.
-        secret: ``value``, ``clause``, or the names that are secret within its parentheses, with commas; empty for none.
-        copied: a copy of a rack has the rack's own value. ``uncopied`` is why one can't; empty where it follows from others.
+        modifiable: whether ALTER takes it.
+        created: whether it is given with CREATE and can't be changed later.
+        hidden: whether it is printed only if it is named.
+        described: whether DESCRIBE shows it.
+        printed: whether cells print it; False for a write-only attribute.
+        values: its possible values; empty if they are not known, or if any value of its kind is possible.
+        default: what cells print if it was not set; may be empty.
+        secret: ``value``, ``clause``, or the secret names within its parentheses, separated by commas; empty for none.
+        copied: whether a copy of a rack takes over its value.
+        uncopied: why a copy can't; empty if the value follows from other attributes.
         note: may be empty.
     """
 
@@ -109,12 +113,12 @@ class Attribute:
 
     @property
     def settable(self) -> bool:
-        """Whether somebody can have set it: with ALTER or with CREATE."""
+        """Return whether a user can set it, with ALTER or with CREATE."""
         return self.modifiable or self.created
 
     @property
     def about(self) -> str:
-        """What is known of its values: which they are, and a note; empty when nothing is."""
+        """Return what is known about its values: the list of them, and a note; empty if nothing is known."""
         return "; ".join(part for part in (", ".join(self.values), self.note) if part)
 
 
@@ -143,15 +147,15 @@ class ObjectType:
 
     @property
     def open(self) -> bool:
-        """Whether its attributes are not published, so that any name may be one."""
+        """Return whether its attributes are not published, so that any name may be an attribute."""
         return len(self.attributes) < 2
 
     def attribute(self, name: str) -> Attribute | None:
-        """Return the attribute called ``name`` in any case, None when there is none."""
+        """Return the attribute called ``name`` (in any case); None if there is none."""
         return self.attributes.get(name.lower())
 
     def canonical(self, name: str) -> str:
-        """Return ``name`` as CellCLI prints it (camelCase), or as it is when it is not known."""
+        """Return ``name`` as CellCLI prints it (camelCase); unchanged if it is not known."""
         found = self.attributes.get(name.lower())
         return found.name if found else name
 
@@ -192,7 +196,7 @@ def objects() -> Mapping[str, ObjectType]:
 
 
 class _Attributes(Mapping[str, Attribute]):
-    """One object type's attributes by their lower-case names, made when one is asked for: a statement has one object of 60."""
+    """One object type's attributes by their lower-case names; created on first use, because a statement uses one object of 60."""
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
         self._rows, self._made = rows, dict[str, Attribute]()
@@ -244,7 +248,7 @@ def _attribute(
 
 
 DBSERVER = "DBSERVER"
-"""What DBMCLI has and cells have not: the database server itself."""
+"""The object type of a database server; DBMCLI has it, cells don't."""
 
 ON_NODES = frozenset(
     (
@@ -292,16 +296,16 @@ def _dbserver() -> ObjectType:
 
 
 def find_object(word: str) -> ObjectType | None:
-    """Return the object type that ``word`` names exactly, in any case; None when there is none.
+    """Return the object type that ``word`` names exactly (in any case); None if there is none.
 
-    DBMCLI's DBSERVER is found as well, which :func:`objects` does not have: no cell knows it.
+    This includes DBMCLI's DBSERVER, which :func:`objects` does not contain, because cells don't have it.
     """
     name = word.upper()
     return _dbserver() if name == DBSERVER else objects().get(name)
 
 
 def attributes_of(word: str) -> Mapping[str, Attribute]:
-    """Return the attributes of an object type that :func:`find_object` finds, by their names in lower case; else none."""
+    """Return the attributes of an object type by their names in lower case; empty for an unknown type."""
     found = find_object(word)
     return found.attributes if found is not None else {}
 
@@ -313,10 +317,10 @@ def objects_of(verb: str) -> tuple[ObjectType, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Secret:
-    """A name whose value nobody else may read.
+    """A name whose value must not be shown or stored.
 
     Attributes:
-        place: ``attribute``, ``inside`` the parentheses of an attribute, or ``clause``: what stands behind ASSIGN KEY FOR.
+        place: ``attribute``, ``inside`` (in the parentheses of an attribute), or ``clause`` (after ASSIGN KEY FOR).
     """
 
     object: str
@@ -328,7 +332,7 @@ class Secret:
 def secrets() -> tuple[Secret, ...]:
     """Return the names whose values are secret, in the table's order.
 
-    Every statement is looked through for them, so the other columns are not looked at.
+    Every statement is searched for them, so only the necessary columns of the table are read.
     """
     found = ((row[0], row[1], row[8]) for row in _rows("attributes.tsv"))
     return tuple(
@@ -343,7 +347,7 @@ _WHOLE = {"value": "attribute", "clause": "clause"}
 
 
 def _secret_names(name: str, secret: str) -> list[tuple[str, str]]:
-    """Return (place, name) for what the table says of an attribute's secrets: the whole of it, or parts in its parentheses."""
+    """Return (place, name) for an attribute's secrets according to the table: the whole value, or names in its parentheses."""
     return [(_WHOLE[secret], name)] if secret in _WHOLE else [("inside", part) for part in secret.split(",")]
 
 
@@ -367,7 +371,7 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def metric(name: str) -> Metric | None:
-    """Return the metric called ``name`` in any case; None when no release that is known has it."""
+    """Return the metric called ``name`` (in any case); None if no known release has it."""
     return metrics().get(name.upper())
 
 
@@ -403,8 +407,8 @@ def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:
     """Return ``record`` with typed values, by the kinds that the schema gives the attributes of ``object_type``.
 
     Sizes become bytes, INT and NUMBER numbers, BOOL bools, lists tuples, times ISO 8601 (the milliseconds of XML in
-    UTC), an empty text None. A metric's value becomes a number, and ``unit`` is added right after it. A text that is
-    not of its kind, or an attribute that the schema does not know, stays text.
+    UTC), an empty text None. A metric's value becomes a number, and ``unit`` is added right after it. A text that does not fit
+    its kind stays text, and so does an unknown attribute.
     """
     typed: dict[str, Value] = {}
     for name, text in record.items():
@@ -418,14 +422,14 @@ def values(record: Mapping[str, str], object_type: str) -> dict[str, Value]:
 
 @lru_cache(maxsize=4096)
 def kind_of(object_type: str, name: str) -> Kind:
-    """Return the kind of an attribute; asked for each value of each record, mostly the same few."""
+    """Return the kind of an attribute; STRING if it is unknown."""
     found = find_object(object_type)
     attribute = found.attribute(name) if found is not None else None
     return attribute.kind if attribute is not None else Kind.STRING
 
 
 def typed_value(text: str, kind: Kind) -> Value:
-    """Return ``text`` as what ``kind`` says, None when it is empty, and ``text`` itself when it is not of that kind."""
+    """Return ``text`` as a value of ``kind``; None if it is empty, and ``text`` itself if it does not fit the kind."""
     if not text:
         return None
     match kind:
@@ -447,16 +451,16 @@ def typed_value(text: str, kind: Kind) -> Value:
 
 
 def metric_value(text: str) -> tuple[Value, str]:
-    """Return the number and the unit of ``3,418 IO requests``; the unit is empty when none is printed, as in XML.
+    """Return the number and the unit of ``3,418 IO requests``; the unit is empty if none is printed, as in XML.
 
-    A text that does not begin with a number stays as it is.
+    A text that does not begin with a number is returned unchanged.
     """
     match = _METRIC.fullmatch(text.strip())
     return (_number(match[1]), match[2] or "") if match else (text, "")
 
 
 def known_unit(name: str) -> str:
-    """Return the unit of a metric; empty when it is not known."""
+    """Return the unit of a metric; empty if it is not known."""
     known = metric(name)
     return known.unit if known else ""
 

@@ -1,7 +1,7 @@
-"""Where passwords and keys stand in a text, and the text without them. Pure.
+"""Find passwords and keys in a text, and mask them. Pure.
 
-The names come from the schema (``data/secrets.tsv``); whatever is called like a password is one too, since releases to come have
-names that no table knows. A text may be a CellCLI statement or hold some, as shells' and scripts' do.
+The names come from the schema (``data/secrets.tsv``); any name that looks like that of a password counts, too, since future
+releases have names that no table knows. A text may be a CellCLI statement, or contain some, as commands and scripts do.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from exacell.cellcli.shellsecrets import Hint, shell_places
 from exacell.core.patterns import pattern
 
 MASK = "***"
-"""What stands in place of a secret that was not kept."""
+"""Shown in place of a secret that was not kept."""
 
 WORD = r"secret_[0-9a-f]{12}_not_kept"
-"""What stands for a secret within a process, in any place where a value may stand."""
+"""Pattern of the words that replace secrets within a process; such a word is allowed wherever a value is."""
 
 _WORDS = pattern(rf"""(["']?){WORD}\1""")
 
 _NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)|pw"
-"""Names of passwords in any dialect. ``pwd`` alone is a shell's variable and no secret."""
+"""Names of passwords in any dialect. ``pwd`` alone is a shell variable and no secret."""
 
 _QUOTED = "|".join(
     (
@@ -37,7 +37,7 @@ _QUOTED = "|".join(
 )
 _BARE = r"""(?:\\.|[^\s,;()'"\\])+"""
 _PROMPTED = pattern(r"""["'{]?\*["'}]?""")
-"""CellCLI asks for it then. Source: Oracle SAGUG, create-user."""
+"""A value for which CellCLI asks at its prompt. Source: Oracle SAGUG, create-user."""
 
 _ASSIGNED = pattern(rf"=\s*(?P<value>{_QUOTED}|{_BARE})", re.DOTALL)
 _HEX = pattern(r"\b[0-9A-Fa-f]{32,}\b")
@@ -46,7 +46,9 @@ _HEX = pattern(r"\b[0-9A-Fa-f]{32,}\b")
 
 @cache
 def _named() -> re.Pattern[str]:
-    """Return what finds a secret's name with its value; ``=`` may be missing before a quoted one: the statement is wrong."""
+    """Return the pattern of a secret's name with its value; ``=`` may be missing before a quoted value, as in a wrong
+    statement.
+    """
     names = "|".join(sorted((s.name for s in secrets() if s.place != "clause"), key=len, reverse=True))
     name = rf"(?<![\w$])(?!pwd\b)(?:{names}|{_NAMED_SO})"
     by = r"(?<![\w$])identified\s+(?:by|using)(?:\s+values)?\s+"
@@ -59,7 +61,7 @@ def _named() -> re.Pattern[str]:
 
 @cache
 def _hinted() -> Hint:
-    """Return what is found in every text with a secret, and quickly not found in others."""
+    """Return a hint that every text with a secret matches, and that is quickly ruled out for other texts."""
     names = [s.name for s in secrets() if s.place != "clause"]
     return Hint(
         rf"{'|'.join(names)}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key",
@@ -71,7 +73,7 @@ _ASSIGN_KEY = pattern(r"\bassign\s+key\s+for\b[^;\n]*", re.IGNORECASE)
 
 
 def places(text: str) -> list[tuple[int, int]]:
-    """Return where secrets stand in a text, their quotes included, from left to right.
+    """Return (start, end) of each secret in a text, with its quotes, from left to right.
 
     >>> [text[a:b] for text in ["alter cell smtpPwd='a b', smtpPort=25"] for a, b in places(text)]
     ["'a b'"]
@@ -85,16 +87,16 @@ def places(text: str) -> list[tuple[int, int]]:
 
 
 def may_hold(text: str) -> bool:
-    """Return whether it is worth looking for secrets: False for nearly every text, at once."""
+    """Return whether a text may contain a secret; fast, and False for nearly every text."""
     return bool(_hinted().found_in(text) or _HEX.search(text) or next(shell_places(text), None))
 
 
 def all_places(text: str, *, kept: bool = False) -> list[tuple[int, int]]:
-    """Return where secrets stand in a text, those of shells' commands, addresses and wrong statements about keys too, from left
-    to right; none in another one.
+    """Return (start, end) of each secret in a text, from left to right and without overlaps; also those in shell commands,
+    addresses and wrong statements about keys.
 
     Args:
-        kept: those too in whose place something stands already.
+        kept: whether to include places at which a mask or placeholder already replaces the secret.
     """
     found: list[tuple[int, int]] = []
     spans = [span for span in {*places(text), *shell_places(text)} if kept or not _KEPT.fullmatch(text[slice(*span)])]
@@ -105,13 +107,13 @@ def all_places(text: str, *, kept: bool = False) -> list[tuple[int, int]]:
 
 
 _KEPT = pattern(rf"""["'\\]*(?:\*|\*\*\*|{WORD})["'\\]*""")
-"""What stands in place of a secret already, or asks for one."""
+"""Pattern of a mask or placeholder in place of a secret, or of a request to ask for it."""
 
 
 def without(text: str, told: str) -> str:
-    """Return what is said about a text, without the secrets that stand in that."""
+    """Return the message ``told`` about a text, with the secrets of that text masked."""
     found = {text[start:end].strip("\\\"'") for start, end in all_places(text)}
-    # Of USER:PASSWORD, or USER,PASSWORD, a message may name a part.
+    # A message may contain a part of USER:PASSWORD or USER,PASSWORD.
     found |= {part for secret in found for part in re.split(r"[:%,\s\"']+", secret)[1:] if len(part) > 3}
     for secret in sorted(filter(None, found), key=len, reverse=True):
         told = told.replace(secret, MASK)
@@ -135,22 +137,22 @@ def masked(text: str) -> str:
 
 
 def replaced(text: str, instead: Any) -> str:
-    """Return the text with what ``instead`` gives for each secret, quotes included, in its place."""
+    """Return the text with each secret (with its quotes) replaced by the result of ``instead``."""
     for start, end in reversed(places(text)):
         text = text[:start] + instead(text[start:end]) + text[end:]
     return text
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a value of that name is a secret."""
+    """Return whether the value of an attribute with that name is a secret."""
     return bool(_named().fullmatch(f"{name}=x")) and name.isidentifier()
 
 
 def masked_data(data: Any, *, reply: bool = False) -> Any:
-    """Return JSON data with all texts in it masked, and the values of secret attributes, which stand beside their names.
+    """Return JSON data with all its texts masked, and also the values of secret attributes, which are stored beside their names.
 
     Args:
-        reply: it is what a cell said, which may print a key that it has made.
+        reply: whether it is a cell's answer, which may contain a key that the cell has made.
     """
     if isinstance(data, str):
         text = masked(data)
@@ -167,7 +169,7 @@ def masked_data(data: Any, *, reply: bool = False) -> Any:
 
 
 _VALUES = ("value", "before", "after", "wanted", "was", "old", "new")
-"""Beside ``attribute``, what is said of its value."""
+"""Keys beside ``attribute`` that hold its value."""
 
 
 def _items(data: Sequence[Any], *, reply: bool) -> Iterator[Any]:

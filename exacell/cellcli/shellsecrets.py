@@ -1,7 +1,7 @@
-"""Where passwords, keys and tokens stand in what a shell runs, in addresses, and in statements about keys that are wrong. Pure.
+"""Find passwords, keys and tokens in shell commands, in addresses, and in wrong statements about keys. Pure.
 
-A short table (``data/options.tsv``) has the options of well-known programs; any program's ``--password``, ``--token`` and their
-like count, too. What it finds is masked, never replaced in what is sent.
+A short table (``data/options.tsv``) has the options of well-known programs; ``--password``, ``--token`` and similar options of
+any program count, too. Found secrets are masked for display, never replaced in what is sent.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from exacell.core.values import dataclass
 _VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
 _WORD = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()`])+"""
 _SET = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>()`])+"""
-"""A value behind NAME=, as shells have it or as CellCLI does, whose quotes take a backslash: rather too much than too little."""
+"""A value after NAME=, with shell quotes or CellCLI quotes (which take a backslash); it may match too much, never too little."""
 _PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),]+)"""
 
 _GAP = r"(?:[ \t]|\\\n)+"
-"""What stands between two words; a line may go on behind a backslash."""
+"""The space between two words; a line may continue after a backslash."""
 
 _LONG = (
     r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|pwd|(?:api|access|security|activation)-?key|private-?key-?pass)[\w-]*"
     r"|[\w-]*(?:pass|creds)(?![\w-]))"
 )
 _CALLED = r"[\w.-]*(?:passw\w*|passphrase|secret|token|api[_-]?key|access[_-]?key|signature)[\w.-]*"
-"""What a secret is called in a web address, in JSON and where a program is told to keep it."""
+"""Names of secrets in a web address, in JSON, and in options that store a secret."""
 
 
 _FED = (
@@ -41,22 +41,23 @@ _FED = (
 
 
 class Hint:
-    """A pattern, and words of which one stands in each text that it matches. In nearly all texts none does, which is seen at
-    once: a cell's answer may be a million letters.
+    """A pattern, with words of which each matching text contains at least one.
+
+    Nearly all texts contain none of them, which is quick to check: a cell's answer may have a million letters.
 
     Attributes:
-        words: ASCII in lower case.
+        words: in ASCII, lower case.
     """
 
     def __init__(self, text: str, words: str) -> None:
         self.pattern, self.words = pattern(text, re.IGNORECASE), tuple(words.split())
 
     def found_in(self, text: str) -> bool:
-        """Return whether a text has it, in upper or lower case."""
+        """Return whether the pattern occurs in a text, in upper or lower case."""
         return self._may_be_in(text) and self.pattern.search(text) is not None
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
-        """Return where a text has it, as the pattern finds it."""
+        """Return all matches of the pattern in a text."""
         return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
 
     def _may_be_in(self, text: str) -> bool:
@@ -69,7 +70,7 @@ class Hint:
 _NAMED = Hint(
     rf"(?<![\w-]){_LONG}(?:=|{_GAP}(?!-))(?P<value>{_VALUE})"
     rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*|[A-Z_]*PASS)=(?P<variable>{_SET})"
-    # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
+    # Misspelt names; CellCLI's own names are in the schema, and PWD is the shell's folder.
     rf"|(?<![\w$-])\w*(?:pwd\w{{1,3}}|pasw\w{{0,5}}|passw(?!ord\b)\w{{1,5}}|(?<![a-z])pass|securitykey|(?-i:pwd))=(?!['\"]?\*(?!\*))(?P<slip>{_PLAIN})"
     rf"|[?&](?:{_CALLED}|pwd|sig)=(?P<asked>[^\s&'\"\\;|]+)"
     rf"|\\?[\"']{_CALLED}\\?[\"']\s*:\s*\\?[\"'](?P<json>[^\"'\\\n]+)"
@@ -89,9 +90,9 @@ _NAMED = Hint(
 _ADDRESS = pattern(
     r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
 )
-"""``scheme://user:password@host``; what stands alone before ``@`` is a token where it is long."""
+"""``scheme://user:password@host``; a long word alone before ``@`` is a token."""
 _NAMES_ALONE = pattern(r"[a-z][a-z0-9_.-]*")
-"""What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
+"""A word alone before ``@`` that is a login rather than a token: no capital, and no long run of digits."""
 _LOGON = Hint(
     r"(?:\b(?:sqlplus|sqlcl|sql|rman|impdp|expdp|imp|exp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
     r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\b(?:userid|explain)=)"
@@ -108,13 +109,13 @@ _TOKEN = pattern(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a program takes a secret.
+    """The position at which a program takes a secret.
 
     Attributes:
-        behind: what has to stand behind the program's name.
-        option: what finds an option with its value, if it is an option.
-        words: which words that are no options are secrets, counted from one; -1 is the last.
-        bare: whether a secret may stand there without a hyphen before it.
+        behind: pattern of the words that must follow the program's name.
+        option: pattern of an option with its value; None if the secret is not the value of an option.
+        words: numbers (from 1) of the non-option words that are secrets; -1 is the last.
+        bare: whether the secret may have no hyphen before it.
     """
 
     behind: re.Pattern[str]
@@ -123,7 +124,7 @@ class _Place:
     bare: bool
 
     def found_in(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield where secrets stand in a command whose words behind its name stand there."""
+        """Yield (start, end) of each secret in a command; ``start`` and ``end`` enclose the words after its name."""
         behind = self.behind.match(text, start, end)
         if behind is None:
             return
@@ -151,19 +152,19 @@ def _option(place: str) -> str:
             return rf"-{name}(?:=|{_GAP})"
     if place.startswith("--"):
         return rf"{name}(?:=|{_GAP})"
-    # Letters of one word may stand before it: -su USER:PASSWORD.
+    # Other one-letter options may be in the same word: -su USER:PASSWORD.
     return name if place.startswith("/") else rf"-[A-Za-z]*?{name[-1]}(?:{_GAP}|(?=\S))"
 
 
 def _any(word: str) -> str:
-    """Return the pattern of a word of the table, in which a star stands for any signs."""
+    """Return the pattern of a word of the table, in which a star matches any characters."""
     return re.escape(word).replace(r"\*", r"[^\s;|&<>()]*")
 
 
 @cache
 def _programs() -> tuple[Hint, tuple[str, ...], dict[str, list[_Place]]]:
-    """Return what finds a program of the table with the words behind it, which of them take secrets without a hyphen, and by
-    program where secrets stand.
+    """Return the hint that finds a program of the table with its words, the programs that take secrets without a hyphen, and
+    program → positions of its secrets.
     """
     found: dict[str, list[_Place]] = {}
     lines = [line for line in data_beside(__spec__, "options.tsv").splitlines() if not line.startswith("#")]
@@ -186,13 +187,13 @@ def _programs() -> tuple[Hint, tuple[str, ...], dict[str, list[_Place]]]:
 
 
 def _places_of(program: str) -> list[_Place]:
-    """Return where a program takes secrets."""
+    """Return the positions at which a program takes secrets."""
     found = _programs()[2]
     return [place for name in found if fnmatchcase(program, name) for place in found[name]]
 
 
 def shell_places(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand in a text, in no order."""
+    """Yield (start, end) of each secret in a text, in no order."""
     for hint in (_NAMED, _LOGON):
         for match in hint.finditer(text):
             begin, end = match.span(match.lastgroup or 0)
@@ -203,7 +204,7 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
         if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
             yield match.span("both" if alone is None else "one")
     programs, bare, _ = _programs()
-    # Most texts have neither, and a cell's answer may be a million letters.
+    # Most texts have neither, and a cell's answer may have a million letters.
     for match in programs.finditer(text) if "-" in text or any(name in text for name in bare) else ():
         for place in _places_of(match["program"]):
             yield from place.found_in(text, *match.span("rest"))
@@ -212,8 +213,8 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
         begin = match.start("rest") + (names.end() if names is not None else 0)
         for token in _TOKEN.finditer(text, begin, match.end("rest")):
             if text[token.end() :].lstrip().startswith("="):
-                continue  # The name of whose key it is.
-            # A sentence about keys has plain words behind it, and no key is one.
+                continue  # This is the name of the key's owner.
+            # In a sentence about keys, plain words follow; a key is never a plain word.
             if text[: token.start()].rstrip().endswith("=") or any(map(str.isdigit, token[0])) or token[0] == "***":
                 yield token.span()
         for key in _HEX.finditer(text, match.start("rest"), match.end("rest")):

@@ -1,9 +1,9 @@
-"""CellCLI's grammar: text to a statement and back.
+"""CellCLI's grammar: parse a text to a statement, and render it as text.
 
-A statement is written as one line, keywords in capitals, nothing that needs a second reading: ``parse(render(statement)) ==
+A statement is rendered as one line with keywords in capitals: ``parse(render(statement)) ==
 statement`` for every statement that :func:`parse` returns.
 
-A statement is checked against what any known release has; whether the release of a cell has it is a later question
+A statement may use everything that any known release has; whether a cell's release has it is checked later
 (:class:`exacell.cellcli.schema.Lifetime`). Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli.
 """
 
@@ -40,14 +40,14 @@ _RESERVED = """
     IORMPLAN KEY LED LIST LUN MAIL MEMORY METRICDEFINITION METRICCURRENT METRICHISTORY MS NULL OFF ON PHYSICALDISK
     PRIVILEGE REALM REDUNDANCY REPLACEMENT RESTART RS RULE SHUTDOWN SNMP STARTUP THRESHOLD USER VALIDATE
 """
-"""Words that are quoted when they are values. Source: Oracle SAGUG, reserved-words."""
+"""Words that must be quoted as values. Source: Oracle SAGUG, reserved-words."""
 
 _GRAMMAR = """
     AND ASC ATTRIBUTES BY CANCEL CAPACITYOPTIMIZED DESC DISABLE DONOTSERVICELED FLASHDISK FLUSH FROM HARDDISK LIKE LIMIT
     MAINTAIN NOT NOWAIT OPTIONS ORDER OVER PERFORMANCEOPTIMIZED PMEM POWERCYCLE PREPARE REENABLE RESET ROLE SERVICELED
     TO UPGRADE WHERE WITH
 """
-"""Further words that mean something where a name may stand."""
+"""More words with a meaning at a place where a name is allowed."""
 
 _KEYWORDS = frozenset(_RESERVED.split()) | frozenset(_GRAMMAR.split())
 _PLAIN_NAME = pattern(r"[A-Za-z0-9_.:/]+")
@@ -57,7 +57,7 @@ def render(statement: Statement) -> str:
     """Return ``statement`` as one line of CellCLI, without a ``;`` at the end.
 
     Raises:
-        StatementError: a name or value has both kinds of quotes, for which CellCLI has no spelling.
+        StatementError: a name or value has both kinds of quotes, which CellCLI can't express.
     """
     if isinstance(statement, List):
         return _list(statement)
@@ -69,7 +69,7 @@ def render(statement: Statement) -> str:
 
 
 def render_value(value: Value) -> str:
-    """Return a value as it stands after ``attribute=``, lists without blanks.
+    """Return a value as it is written after ``attribute=``; lists have no blanks.
 
     Raises:
         StatementError: as :func:`render`.
@@ -80,7 +80,7 @@ def render_value(value: Value) -> str:
 
 
 def render_name(name: str) -> str:
-    """Return a name, in double quotes when it has to be (up to 19.2 a hyphen needs them) or could be a keyword.
+    """Return a name, in double quotes if it needs them (up to 19.2 a hyphen does) or could be a keyword.
 
     Raises:
         StatementError: as :func:`render`.
@@ -123,7 +123,7 @@ def _change(statement: Change) -> str:
     action = [statement.action, *([_argument(statement)] if statement.argument else [])] if statement.action else []
     flags = list(statement.flags)
     if statement.action and statement.setting("cellDisk") is not None:
-        # Which cell disks of a cache, and FORCE about them, come before what happens to it.
+        # The cell disks of a cache, and their FORCE, come before the action.
         forced = [flags.pop(flags.index("FORCE"))] if "FORCE" in flags else []
         parts += [settings, *forced, *action]
     elif statement.action:
@@ -233,15 +233,15 @@ _INSTEAD = {
 
 
 def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement:
-    """Return the one statement that ``source`` is; a ``;`` may follow it.
+    """Return the one statement in ``source``; a ``;`` may follow it.
 
     Args:
         source: a line, or the tokens of one.
-        end: where something that is missing would have to stand; the end of the line or of the last token when None.
+        end: offset at which a missing part would be; None: the end of the line or of the last token.
 
     Raises:
-        StatementError: it is no statement of CellCLI that acts on cells, or more than one; start, end and
-            suggestions say where and what would fit.
+        StatementError: it is not a CellCLI statement that acts on cells, or more than one; start, end and suggestions show where
+            the error is and what would fit.
     """
     tokens = tokenize(source) if isinstance(source, str) else tuple(source)
     if end is None:
@@ -260,10 +260,9 @@ def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement
 
 
 def columns(statement: List) -> tuple[str, ...]:
-    """Return the columns that the rows of ``statement`` have, for :func:`exacell.cellcli.reply.read_columns`.
+    """Return the columns of the rows of ``statement``, for :func:`exacell.cellcli.reply.read_columns`.
 
-    Empty for ATTRIBUTES ALL: whether hidden attributes are among its columns is not known, so that its rows cannot be
-    read reliably. Ask for DETAIL instead.
+    Empty for ATTRIBUTES ALL: its rows can't be read reliably, because they may contain hidden attributes. Ask for DETAIL instead.
     """
     if statement.all_attributes:
         return ()
@@ -285,7 +284,7 @@ def _parse(cursor: Cursor) -> Statement:
         return read_list(cursor, subject)
     if verb is Verb.DESCRIBE and subject is not None:
         return read_describe(cursor, subject)
-    from exacell.cellcli.change import NOTHING, read_change, read_grant  # Most statements read.
+    from exacell.cellcli.change import NOTHING, read_change, read_grant  # Most statements read and don't need it.
 
     if subject is None:
         return read_change(cursor, verb, NOTHING)

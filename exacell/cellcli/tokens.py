@@ -1,11 +1,11 @@
-"""CellCLI's text cut into tokens that keep their place in it, and a cursor that reads them and says where a statement is wrong.
+"""Cut CellCLI's text into tokens with their offsets, and read them with a cursor that shows where a statement is wrong.
 
 The lexical rules are CellCLI's; the grammar of exacell's own statements uses the same tokens. Nothing is lost: the raw
-texts of the tokens and the gaps between them are the source. Which words mean something is not decided here.
+texts of the tokens and the gaps between them are the source. Keywords are not recognized here.
 
 * Blanks and line ends separate tokens. A ``-`` as the last character of a line joins the next line to it.
 * ``--`` at the start of a line or before a blank begins a comment up to the end of the line. ``--word`` is a word.
-* Single or double quotes enclose a string; the other quote may stand inside it, there is no escape.
+* Single or double quotes enclose a string; the other quote is allowed inside it; there is no escape.
 * ``( ) , ; |`` and the operators ``= != > < >= <= !`` are tokens of their own; everything else is a word.
 
 Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli, comments-cellcli-scripts. ``>=`` and ``<=`` are
@@ -28,7 +28,7 @@ from exacell.core.values import dataclass
 
 
 class TokenKind(StrEnum):
-    """What a token is."""
+    """The kind of a token."""
 
     WORD = "word"
     STRING = "string"
@@ -57,16 +57,16 @@ class Token:
     end: int
 
     def is_word(self, *words: str) -> bool:
-        """Whether this is one of the keywords ``words`` (given in capitals), unquoted, in any case."""
+        """Return whether this is one of the keywords ``words`` (given in capitals), unquoted, in any case."""
         return self.kind is TokenKind.WORD and self.value.upper() in words
 
     def is_operator(self, *operators: str) -> bool:
-        """Whether this is one of ``operators``."""
+        """Return whether this is one of ``operators``."""
         return self.kind is TokenKind.OPERATOR and self.text in operators
 
 
 BLANKS = " \t\n\r\f\v"
-"""What separates words: the blanks of ASCII."""
+"""Characters that separate words: the blanks of ASCII."""
 
 _WORD_END = r"\s\"'(),;|=!<>"
 _TOKEN = pattern(
@@ -84,11 +84,11 @@ _COMMENT = pattern(r"--[^\n]*")
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Return the tokens of ``text`` in order; empty when it holds blanks and comments only.
+    """Return the tokens of ``text`` in order; empty if it has only blanks and comments.
 
     Raises:
-        StatementError: a quote is not closed; start and end mark the text from that quote on. Or a character outside of ASCII
-            stands outside of quotes and is no letter.
+        StatementError: a quote is not closed; start and end mark the text from that quote on. Or there is a non-ASCII character
+            that is not a letter outside of quotes.
     """
     tokens: list[Token] = []
     position, at_line_start, after_blank = 0, True, True
@@ -122,7 +122,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def is_word(text: str) -> bool:
-    """Whether ``text`` can stand unquoted as one word anywhere in a line, also at its end."""
+    """Return whether ``text`` can be written unquoted as one word anywhere in a line, also at its end."""
     return _WHOLE_WORD.fullmatch(text) is not None and next(lookalikes(text, range(len(text))), None) is None
 
 
@@ -145,16 +145,16 @@ def _token(match: re.Match[str]) -> Token:
 
 
 def scalar(token: Token) -> Scalar:
-    """Return what a word or string means as a value. A literal that cannot stand unquoted becomes a quoted one."""
+    """Return a word or string as a value. A text that cannot be written unquoted becomes a quoted value."""
     return Scalar(text=token.value, quoted=token.kind is TokenKind.STRING or not is_word(token.value))
 
 
 class Cursor:
-    """The next token of a statement, and the errors that point at it.
+    """Reads the tokens of a statement one by one, and makes errors that point at a token.
 
     Args:
-        tokens: of one statement, without the ``;`` after it.
-        end: offset where something that is missing would have to stand.
+        tokens: the tokens of one statement, without the ``;`` after it.
+        end: offset at which a missing part would be.
     """
 
     def __init__(self, tokens: Sequence[Token], *, end: int) -> None:
@@ -164,11 +164,11 @@ class Cursor:
 
     @property
     def token(self) -> Token | None:
-        """The next token; None at the end."""
+        """Return the next token; None at the end."""
         return self._tokens[self._index] if self._index < len(self._tokens) else None
 
     def ahead(self, distance: int) -> Token | None:
-        """The token ``distance`` after the next one; None beyond the end."""
+        """Return the token ``distance`` after the next one; None after the end."""
         index = self._index + distance
         return self._tokens[index] if index < len(self._tokens) else None
 
@@ -185,11 +185,12 @@ class Cursor:
         return token
 
     def spread(self, *ends: str) -> str:
-        """Return the condition or setting that ends before the next token, its value and the plain words that follow quoted as
-        one; empty where the next token can't be more of such a value: a shell may have taken the quotes away.
+        """Return the value before the next token together with the plain words that follow it, quoted as one value.
+
+        A shell may have removed the quotes around such a value. Empty if the next token can't be part of a value.
 
         Args:
-            ends: words that are no part of a value.
+            ends: words that are never part of a value.
         """
         before = self._tokens[max(0, self._index - 3) : self._index]
         if len(before) < 3 or not (before[1].kind is TokenKind.OPERATOR or before[1].is_word("LIKE")):
@@ -214,10 +215,10 @@ class Cursor:
         hint: str = "",
         like: Iterable[str] = (),
     ) -> StatementError:
-        """Return the error that points at a token: ``at``, else the next one, else the end of the statement.
+        """Return an error that points at a token: ``at``, otherwise the next one, otherwise the end of the statement.
 
         Args:
-            through: the last token at fault when there are several.
+            through: the last of several wrong tokens.
             like: words that would fit; those that resemble the faulty token become suggestions.
         """
         token = at or self.token
@@ -232,7 +233,7 @@ class Cursor:
         )
 
     def take_words(self, *phrase: str) -> bool:
-        """Step over ``phrase`` (words in capitals) and return True, or stay and return False."""
+        """Return whether ``phrase`` (words in capitals) comes next, and step over it if so."""
         for distance, word in enumerate(phrase):
             token = self.ahead(distance)
             if token is None or not token.is_word(word):
@@ -241,7 +242,7 @@ class Cursor:
         return True
 
     def take(self, kind: TokenKind) -> Token | None:
-        """Return the next token and step over it when it is of ``kind``; None otherwise."""
+        """Return the next token and step over it if it is of ``kind``; otherwise None."""
         token = self.token
         if token is None or token.kind is not kind:
             return None
@@ -249,7 +250,7 @@ class Cursor:
         return token
 
     def take_operator(self, *operators: str) -> Token | None:
-        """Return the next token and step over it when it is one of ``operators``; None otherwise."""
+        """Return the next token and step over it if it is one of ``operators``; otherwise None."""
         token = self.token
         if token is None or not token.is_operator(*operators):
             return None
@@ -257,20 +258,20 @@ class Cursor:
         return token
 
     def at_setting(self) -> bool:
-        """Whether ``word =`` comes next."""
+        """Return whether ``word =`` comes next."""
         token, following = self.token, self.ahead(1)
         return (
             token is not None and following is not None and token.kind is TokenKind.WORD and following.is_operator("=")
         )
 
     def word(self, what: str) -> Token:
-        """Return the next token, which has to be a word or a string, and step over it.
+        """Return the next token, which must be a word or a string, and step over it.
 
         Args:
-            what: is missing when there is none, for example ``the name of a grid disk``.
+            what: what is needed, for the message, for example ``the name of a grid disk``.
 
         Raises:
-            StatementError: it is none.
+            StatementError: the next token is neither.
         """
         token = self.token
         if token is None:
@@ -310,7 +311,7 @@ class Cursor:
         """Return the list in parentheses that comes next and step over it.
 
         Raises:
-            StatementError: it is not closed, or holds something else than values, ``attribute=value`` and lists.
+            StatementError: it is not closed, or contains anything other than values, ``attribute=value`` and lists.
         """
         opened = self.advance()
         items: list[Scalar | Setting | Group] = []
@@ -334,7 +335,7 @@ class Cursor:
                 raise self._unclosed(opened)
             if not self.take(TokenKind.COMMA):
                 last = items[-1]
-                # The rest of a password whose quotes a shell took is a password, too.
+                # If a shell removed the quotes of a password, the words after it are part of the password.
                 secret = isinstance(last, Setting) and is_secret_name(last.attribute)
                 text = MASK if secret else self.token.text
                 raise self.wrong(f"a comma or ) is needed here, not '{text}'")

@@ -1,1 +1,1 @@
-"""The commands, one module a noun: each carries out what :mod:`exacell.commands.declared` declares."""
+"""The functions that carry commands out, one module per subject; :mod:`exacell.commands.declared` declares the commands."""

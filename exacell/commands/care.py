@@ -1,5 +1,6 @@
-"""The weekly jobs on cells that only read: health, alerts, services, versions, quarantines; and whether a
-cell may go offline, and the rack be patched."""
+"""Commands for the weekly care of cells that only read: health, alerts, services, versions, quarantines; whether a cell may go
+offline, and whether the rack can be patched.
+"""
 
 from __future__ import annotations
 
@@ -49,17 +50,17 @@ from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
 
 _ABOUT = 90
-"""Characters of an alert's message that a table shows."""
+"""Most characters of an alert's message in a table."""
 
 MOST_WAYS = 8
-"""Lines of advice below a matrix: it stays on one screen."""
+"""Most lines of advice below a matrix, so that it fits on one screen."""
 
 
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
-    """Return what every selected cell told.
+    """Return the answers of every selected cell to the statements of health.
 
-    One whose CELLSRV is stopped is asked again for what it still knows, and one that fell silent amid its answer, for at
-    most ten seconds: a statement that hung may well hang again.
+    A cell whose CELLSRV is stopped is asked again for what it can still answer. So is a cell that stopped in the middle of its
+    answer, but for at most ten seconds, since the same statement may hang again.
     """
     cells = session.cells()
     first = services.query(*FULL, cells=cells, timeout=request.read_timeout)
@@ -79,8 +80,11 @@ def observe(session: Session, services: Services, request: Request) -> tuple[dic
 
 
 def show_health(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: a word per area, and the findings as sentences. Of a cell that gave no answer the one about
-    services says so, with the reason among the findings; the others are null."""
+    """Return one record per cell: a word per area, and the findings as sentences.
+
+    For a cell that did not answer, the area of services contains this, the findings contain the reason, and the other areas
+    are null.
+    """
     asking = Meanwhile(partial(asm_facts, session, services, request.read_timeout))
     seen, answers = observe(session, services, request)
     asm, unasked = asking.result()
@@ -91,7 +95,7 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found) if item.word != NO_ANSWER]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.said, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
-    # A cell that hangs is the one to look at: it has its line in the matrix.
+    # A cell that hangs needs attention first: it has its line in the matrix.
     rows: list[dict[str, Any]] = [
         {
             "cell": cell,
@@ -126,7 +130,7 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
 
 
 def _kept(session: Session, findings: Mapping[str, Sequence[Finding]]) -> list[str]:
-    """Keep what was found for later comparisons; return why that failed, which is no reason to tell less."""
+    """Store the findings for later comparisons; return why that failed, since the health is shown in any case."""
     try:
         store = Store(session.home.state_dir / "store.db")
         store.keep_health(
@@ -144,7 +148,7 @@ def _changed_since(
     answers: Answers,
     unasked: Sequence[str],
 ) -> Result:
-    """Return one record per finding that is new or gone since then."""
+    """Return one record per finding that is new or gone since ``since``."""
     begin = moment(since, datetime.now().astimezone())
     rack = session.need_rack()
     before = Store(session.home.state_dir / "store.db").health_at(rack.name, begin, rack.cells)
@@ -171,8 +175,8 @@ def _counted(cells: int) -> str:
 
 
 def _mending(answers: Answers) -> list[str]:
-    """Return what brings back the answer of cells whose Management Server is down; nothing when there are none."""
-    # Source: reference cellcli.md 2.4, CELL-01514 is what CellCLI says when it can't reach MS.
+    """Return what to do about cells whose Management Server is down; empty if there are none."""
+    # Source: reference cellcli.md 2.4, CellCLI prints CELL-01514 if it can't reach MS.
     down = [cell for cell, answer in answers.answers.items() if "CELL-01514" in answer.problem]
     return [f"{fold(down)}: MS is not running: type `on {fold(down)} restart service ms`"] if down else []
 
@@ -278,11 +282,11 @@ _VERSION_TITLES = {
     "rollbackVersion": "rollback",
     "kernelVersion": "kernel",
 }
-"""What the table shows, so that it stays narrow; -o json has all."""
+"""Columns of the table, which stays narrow; -o json has all attributes."""
 
 
 def show_versions(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell; notes name the ASM instances' versions and what differs."""
+    """Return one record per cell; notes contain the versions of ASM instances, and the differences between cells."""
     result, _ = _cell_table(services, request, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
     columns = [Column("cell"), *(Column(name, title=title) for name, title in _VERSION_TITLES.items())]
     notes = []
@@ -335,7 +339,7 @@ def show_quarantine(services: Services, request: Request, call: Call) -> Result:
 
 
 def can_offline(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
+    """Return one record per cell: offline yes or no, the grid disks that prevent it, the reasons."""
     rack = session.need_rack()
     text = call.text_arg("cell")
     cells = tuple(session.selection.resolve(text)) if text else session.cells()
@@ -383,13 +387,13 @@ def can_offline(session: Session, services: Services, request: Request, call: Ca
 
 
 def _gate_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, Any], list[str]]:
-    """Return the gate's facts of every cell of the rack that answers, and one line for each that does not."""
+    """Return the gate's facts of every cell of the rack that answers, and one line for each cell that does not."""
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE)
     answers = services.query(*wanted, cells=session.need_rack().cells, timeout=request.read_timeout)
     found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
     again = [cell for cell, answer in answers.answers.items() if answer.problem and answer.reply.stdout.strip()]
     plain = (f.CELL, f.GRIDDISK_PLAIN)
-    # With CELLSRV stopped only what needs no ASM is told; that alone says enough.
+    # If CELLSRV is stopped, a cell answers only what needs no ASM; that is enough.
     second = services.query(*plain, cells=again, timeout=request.read_timeout) if again else None
     for cell, answer in second.good.items() if second is not None else ():
         found[cell] = f.build(cell, plain, answer.tables)

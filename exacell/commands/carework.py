@@ -1,4 +1,4 @@
-"""Care that does something: acknowledge alerts, find a disk, pack diagnostics."""
+"""Commands for the care of cells that change something or look for a disk: acknowledge alerts, find a disk, pack diagnostics."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 
 
 def ack_alert(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return one record per cell with its outcome.
+    """Return the plan; its result is one record per cell with its outcome.
 
     Raises:
         RefusedError: no selected cell has such an alert that nobody has examined.
@@ -72,7 +72,7 @@ _GRID = "list griddisk attributes name, cellDisk"
 
 
 def locate_disk(services: Services, request: Request, call: Call) -> Result:
-    """Return one record per place.
+    """Return one record per disk found: its cell and its place.
 
     Raises:
         RefusedError: no selected cell has a disk of that name.
@@ -172,7 +172,7 @@ def offline(session: Session, services: Services, request: Request, call: Call) 
 
 
 def online(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
-    """Return one record with the outcome; first those of what mounts disk groups again that were lost meanwhile."""
+    """Return the plan or its outcome; disk groups that ASM had dismounted in the meantime are mounted again first."""
     cell = _one(session, call)
     rack = session.need_rack().name
     for change in [item.change for item in offline_disks(services.journal, rack) if cell in item.cells]:
@@ -195,7 +195,7 @@ def online(session: Session, services: Services, request: Request, call: Call) -
 def restart(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     service = call.text_arg("service")
-    # MS that is down answers nothing: its restart depends on no fact, so that it can be mended.
+    # If MS is down it answers nothing, so its restart must not depend on facts.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()
     facts = read_facts(session, services, request, *wanted)
     rack = session.need_rack().name

@@ -1,4 +1,4 @@
-"""Trusting a cell's host key. CellCLI's own statements are in exacell.change.passthrough."""
+"""Trust a cell's host key. CellCLI's own statements are in exacell.change.passthrough."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from exacell.transport.ssh.hostkeys import Trust
 
 
 def trust(session: Session, services: Services, call: Call) -> Result:
-    """Return one record with the fingerprint that is trusted now.
+    """Return one record with the fingerprint that is now trusted.
 
     Raises:
-        RefusedError: the key has changed or was revoked, or nobody agreed.
+        RefusedError: the key has changed or was revoked, or the user did not agree.
     """
     rack = session.need_rack()
     known = (*rack.cells, *rack.host_names)

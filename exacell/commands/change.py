@@ -1,4 +1,4 @@
-"""Change control: saved plans, resume, retry and undo; who has a rack's lock."""
+"""Commands of change control: stored plans, resume, retry and undo; and the rack's lock."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
     said = "nothing was sent"
     if name and result.planned is not None:
         facts = result.planned.facts
-        # Applied from another session it must mean the same cells.
+        # If it is applied in another session, it must go to the same cells.
         some = () if set(session.cells()) == set(session.need_rack().cells) else session.cells()
         kept = line if line.on else replace(line, on=fold(some))
         saved = SavedPlan(
@@ -89,7 +89,7 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
         )
         Store(session.home.state_dir / "store.db").save_plan(saved)
         said = f"nothing was sent; kept as {name}: apply {name} carries it out"
-    # Nobody typed the -n that the note speaks of.
+    # The user did not type the -n that the note mentions.
     return replace(result, notes=[said if note == UNSENT else note for note in result.notes])
 
 
@@ -97,7 +97,7 @@ _SHOWN = "with dcli, sh and copy, -n shows which parts change cells"
 
 
 def _plan_of_run(session: Session, services: Services, request: Request, call: Call, run: Call) -> Result:
-    """Return the plans of a recipe's lines, each made from the rack as it is now."""
+    """Return the plans of a recipe's lines; each is made from the current state of the rack."""
     if call.text_arg("as"):
         raise StatementError(
             "a kept plan has one change, but a recipe plans each line when it gets there; nothing was kept",
@@ -110,10 +110,10 @@ def _plan_of_run(session: Session, services: Services, request: Request, call: C
 
 
 def rehearse(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per attribute that would be another one afterwards.
+    """Return one record per attribute that the statement would change.
 
     Raises:
-        StatementError: it changes nothing, or it is for what a copy does not have.
+        StatementError: it changes nothing, or it is for something that a copy does not have.
     """
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
     if line.effect is not Effect.READ and (kind := not_copied(session, line)):
@@ -137,10 +137,10 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
 
 
 def _rehearse_run(session: Session, services: Services, request: Request, run: Call, without: Sequence[str]) -> Result:
-    """Return what a recipe's run would leave; its values are read from the rack itself.
+    """Return what a recipe's run would change; its values are read from the rack itself.
 
     Raises:
-        RecipeError: it holds what a copy does not have, and ``without`` does not say so.
+        RecipeError: it needs something that a copy does not have, and ``without`` does not name it.
     """
     whole = make_ready(session, services, request, run.text_arg("name"), run.extra)
     ready, left = rehearsed(session, whole, without)
@@ -171,7 +171,7 @@ def apply(session: Session, services: Services, request: Request, call: Call) ->
     except RefusedError as error:
         if expected.moved is None or expected.moved is error:
             raise
-        raise expected.moved from error  # It says more than what the planner makes of it.
+        raise expected.moved from error  # It explains more than the planner's error.
 
 
 def plans(session: Session, services: Services, call: Call) -> Result:
@@ -182,14 +182,14 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 
 
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return the outcomes of all resumed changes, and what the experiments found that were gone on with.
+    """Return the outcomes of all resumed changes, and the results of the experiments that were continued.
 
-    A cache that is off still where something was broken off or failed is a problem: the result never ends well then. One that
-    was dropped on purpose is none.
+    A cache that is still off after an interruption or failure is a problem, so the result is then never successful. A cache
+    that was dropped on purpose is not a problem.
     """
     result = _resumed(session, services, request, call)
     off = look_at_caches(session, services)
-    if not off or result.planned is not None:  # What was only shown is to bring them back.
+    if not off or result.planned is not None:  # A plan that is only shown will bring them back.
         return result
     notes = [note for note in result.notes if note not in NOTHING]
     code = worst([result.exit_code, ExitCode.FAILED])
@@ -200,7 +200,7 @@ def _resumed(session: Session, services: Services, request: Request, call: Call)
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
     change, abandon, rack = call.int_arg("change"), call.flag("abandon"), session.need_rack().name
     runs = unfinished_runs(services.store(), rack) if change is None else []
-    # One that a living process carries out is refused where there is no other.
+    # A run that a living process carries out is refused only if there is no other run.
     left = [run for run in runs if not run_lives(services.journal, run)] or runs
     result = go_on(
         session, services, request, own, change=change, abandon=abandon, runs=frozenset(run.key for run in runs)
@@ -208,11 +208,11 @@ def _resumed(session: Session, services: Services, request: Request, call: Call)
     if change is not None or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
         return result
     results = [] if result.notes == NOTHING else [result]
-    for run in left:  # The newest first: it began from what the others had left.
+    for run in left:  # The newest first, because it began with the state that the others had left.
         results.append(go_on_with_run(session, services, request, run, own, abandon=abandon))
         if results[-1].exit_code is not ExitCode.DONE or session.interrupted.is_set():
             return replace(together(results), data=True, draw=results[-1].draw)
-    # What changes and runs left half done is settled first: what is left of an experiment begins from there.
+    # Changes and runs come first: the rest of an experiment begins with their state.
     for found in unfinished(services.store(), rack):
         results.append(
             end_experiment(session, services, request, found, own)
@@ -225,12 +225,12 @@ def _resumed(session: Session, services: Services, request: Request, call: Call)
 
 
 def retry(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return the outcomes on those cells."""
+    """Return the outcomes on the cells that are tried again."""
     return once_more(session, services, request, call.flags)
 
 
 def undo(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per target with its outcome; without a number of the newest change, or of the run that it is part of."""
+    """Return one record per target with its outcome; without a number, the newest change or its run is taken back."""
     number = call.int_arg("change")
     if number is None:
         number = newest_to_undo(session, services)
@@ -268,7 +268,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
 
 
 def pending(session: Session, services: Services, call: Call) -> Result:
-    """Return one record for each."""
+    """Return one record per change or run that has not ended."""
     store, rack = services.store(), session.need_rack().name
     runs = left_runs(store, services.journal, rack)
     left, notes = look(session, services, frozenset(run.key for run, _ in runs))
@@ -300,7 +300,7 @@ def lock(session: Session, services: Services, call: Call) -> Result:
     """Return one record about the lock.
 
     Raises:
-        RefusedError: somebody else holds it.
+        RefusedError: another user holds it.
         JournalError: the reason can't be recorded.
     """
     lock = lock_of(session.need_rack(), session.home.state_dir)
@@ -317,23 +317,23 @@ def lock(session: Session, services: Services, call: Call) -> Result:
 
 
 def _record(session: Session, services: Services, statement: str, reason: str, ticket: str) -> None:
-    """Journal something about the lock that sends nothing to cells."""
+    """Write a journal entry about the lock; nothing is sent to cells."""
     rack = session.need_rack().name
     change = services.journal.begin(rack, {"statement": statement, "reason": reason, "ticket": ticket, **actor()})
     services.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
 def unlock(session: Session, services: Services, call: Call) -> Result:
-    """Return a note that says who held it.
+    """Release the lock; return a note that names who held it.
 
     Raises:
-        LockedError: somebody else holds it.
+        LockedError: another user holds it.
         JournalError: a takeover could not be recorded; the lock stays.
     """
     lock, rack = lock_of(session.need_rack(), session.home.state_dir), session.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
-        services.journal.refuse_damaged()  # It tells who took over from whom.
+        services.journal.refuse_damaged()  # The journal shows who took over from whom.
     forgotten: list[str] = []
     try:
         lock.holder()
@@ -352,14 +352,16 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     if takeover:
         statement = f"unlock --takeover from {held or elsewhere}"
         _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
-        time.sleep(SETTLES)  # What the old owner had sent when it lost the lock arrives before anybody looks.
+        time.sleep(
+            SETTLES
+        )  # Statements that the old owner had sent when it lost the lock arrive before anything is read.
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} now counts as ended: `resume` continues it"])
     return Result(notes=[f"rack {rack} was locked by {held}; the lock is removed"])
 
 
 def _elsewhere(services: Services, rack: str) -> str:
-    """Return who, on other hosts, is carrying changes of the rack out as far as the journal tells; empty for nobody."""
+    """Return the changes of the rack that other hosts are carrying out, according to the journal; empty for none."""
     found = [item.change for item in pending_on(services.journal, rack) if item.state == "elsewhere"]
     return f"change {', '.join(map(str, found))} of another host" if found else ""
 
@@ -372,7 +374,7 @@ def show_lock(session: Session, call: Call) -> Result:
 
 
 def _told(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
-    """Return a record about the lock, for eyes as a sentence."""
+    """Return a record about the lock; a terminal shows it as a sentence."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         yield from wrapped(lock_sentence(row, zone=None), width)

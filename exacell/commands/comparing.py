@@ -1,4 +1,4 @@
-"""Things that were measured: beside each other, and as a report."""
+"""Commands that compare measurements with each other, and write reports about them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
 
     Raises:
         StatementError: there is one alone.
-        RefusedError: a name is nothing that is known, or they are unlike.
+        RefusedError: a name is unknown, or the measurements can't be compared.
     """
     names = (call.text_arg("a"), *call.texts_arg("b"))
     if len(names) == 1 and "*" not in names[0]:
@@ -47,10 +47,10 @@ def _asked(session: Session, services: Services, request: Request, call: Call) -
 
 
 def report(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Write the report; return one record with its file, verdict and, of an archive, its seal.
+    """Write the report; return one record with its file, its verdict and, for an archive, its seal.
 
     Raises:
-        RefusedError: a name is nothing that is known, they are unlike, or the file exists or can't be written.
+        RefusedError: a name is unknown, the measurements can't be compared, or the file exists or can't be written.
     """
     asked = _asked(session, services, request, call)
     words = [word for word in (call.text_arg("a"), *call.texts_arg("b")) if word]
@@ -78,7 +78,7 @@ def _file_name(names: tuple[str, ...], end: str) -> str:
 
 
 def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
-    """Write the report in a form, or the archive where ``form`` is empty; return the archive's seal."""
+    """Write the report in a form, or the archive if ``form`` is empty; return the archive's seal."""
     if not form:
         reports = {f"report.{name}": write(finding, made) for name, write in _WRITERS.items()}
         path.unlink(missing_ok=True)
@@ -91,10 +91,10 @@ def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
 
 
 def verify_report(call: Call) -> Result:
-    """Return one record: how many files agree with their sums, the seal, and what does not agree.
+    """Return one record: the number of files that agree with their checksums, the seal, and the files that don't agree.
 
     Raises:
-        RefusedError: it can't be read, or is no archive of a report.
+        RefusedError: the file can't be read, or is not the archive of a report.
     """
     path = at_home(call.text_arg("file"))
     found = check(path)

@@ -1,4 +1,4 @@
-"""What is in the flash cache: the objects that take most of it, with the names that their database gives them."""
+"""Show the contents of the flash cache: the objects that use most of it, with their names in the database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from exacell.session.given import Request, Services, Session
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100
-"""LIMIT with ORDER BY takes no more. Source: reference cellcli.md 2.1."""
+"""Largest LIMIT that CellCLI accepts with ORDER BY. Source: reference cellcli.md 2.1."""
 
 _SPECIAL = {
     0: "(no object: temporary or file header)",
@@ -24,15 +24,15 @@ _SPECIAL = {
     4294967294: "(internal)",
     4294967295: "(internal)",
 }
-"""Source: reference cellcli.md 3.3, FLASHCACHECONTENT."""
+"""Object numbers with a special meaning. Source: reference cellcli.md 3.3, FLASHCACHECONTENT."""
 
 
 def show_contents(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per object.
 
     Raises:
-        StatementError: ``top`` or ``db`` can't be so.
-        RefusedError: nothing of the database is cached, and its name looks like a slip for one that the cells know.
+        StatementError: ``top`` or ``db`` has a value that is not allowed.
+        RefusedError: no object of the database is cached, and its name looks like a slip for a known one.
     """
     top, database = call.int_arg("top") or 20, call.text_arg("db")
     if not 1 <= top <= _MOST:
@@ -103,7 +103,8 @@ def show_contents(session: Session, services: Services, request: Request, call: 
 def _names(
     session: Session, services: Services, keys: Sequence[tuple[str, int]], notes: list[str]
 ) -> Mapping[tuple[str, int], tuple[str, str, str]]:
-    """Return owner, name and type of the objects, as far as their databases tell; says in ``notes`` why one does not.
+    """Return (database, object number) → owner, name and type, as far as the databases answer; ``notes`` gets the reason if
+    one does not.
 
     An object number of the cache is the object's data_object_id. Source: Oracle SAGUG, LIST FLASHCACHECONTENT.
     """

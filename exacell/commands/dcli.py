@@ -1,4 +1,4 @@
-"""dcli's command line, over the connections that are open already."""
+"""dcli's command line, over the connections that are already open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from exacell.session.given import Request, Services, Session
 
 
 def dcli(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return the exit code; what dcli prints is written as dcli would, records where a machine format is asked for."""
+    """Return the exit code; dcli's output is written as dcli itself would, or as records for a machine format."""
     text = call.text_arg("words")
     try:
         argv = shlex.split(text)

@@ -1,4 +1,4 @@
-"""Show, create and drop ASM disk groups, and plan what is given as SQL: as the verb that says the same, or by itself."""
+"""Show, create and drop ASM disk groups, and plan changes of them that are given as SQL."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ _DISK_COLUMNS = (
 
 
 def show(services: Services, call: Call) -> Result:
-    """Return one record per disk group; empty when there is none of that name."""
+    """Return one record per disk group; empty if there is none of that name."""
     records = asm_records(services.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
     services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
@@ -152,7 +152,7 @@ _OPERATION_COLUMNS = (
 
 
 def show_rebalance(services: Services, call: Call) -> Result:
-    """Return one record per operation that is not done; a note when there is none."""
+    """Return one record per operation that has not ended; a note if there is none."""
     found = services.asm(call.text_arg("asm")).facts().running
     rows = [
         {
@@ -189,7 +189,7 @@ def set_rebalance(session: Session, services: Services, request: Request, call: 
 
 
 def asm_change(session: Session, services: Services, request: Request, call: Call, change: Change) -> Result | Planned:
-    """Return the plan of a change, or the result of the statement of exacell that says the same.
+    """Return the plan of a change in SQL, or the result of the exacell statement that does the same.
 
     Raises:
         RefusedError: a guard forbids it.
@@ -230,9 +230,9 @@ def asm_change(session: Session, services: Services, request: Request, call: Cal
 def _grid_disks(
     session: Session, services: Services, request: Request, change: Change
 ) -> Mapping[str, Sequence[GridDisk]]:
-    """Return the grid disks of the cells, as far as a change needs them.
+    """Return the grid disks of the cells that a change needs.
 
-    To bring disks online nobody waits for cells that are away.
+    A change that brings disks online does not wait for cells that don't answer.
     """
     cells = tuple(session.cells())
     if isinstance(change, AddDisks):
@@ -244,10 +244,10 @@ def _grid_disks(
 
 
 def _prefix(change: NewGroup) -> str:
-    """Return the prefix of the grid disks that a new disk group is made of.
+    """Return the prefix of the grid disks of a new disk group.
 
     Raises:
-        RefusedError: it is of others, or an attribute is empty, so that no statement of exacell says the same.
+        RefusedError: the SQL names other disks, or an attribute is empty, so that no exacell statement does the same.
     """
     what = f"create diskgroup {change.group} refused"
     _, address, name = change.search.split("/")
@@ -268,10 +268,10 @@ def _prefix(change: NewGroup) -> str:
 
 
 def _refuse_others(asm: AsmFacts, change: NewGroup, prefix: str) -> None:
-    """Refuse where the string of the SQL catches more than the grid disks of its prefix.
+    """Raise RefusedError if the search string in the SQL matches more than the grid disks of its prefix.
 
     Raises:
-        RefusedError: naming one of them.
+        RefusedError: names one of the others.
     """
     caught = [disk.grid_disk for disk in asm.disks if disk.grid_disk and fnmatchcase(disk.path, change.search)]
     other = next((name for name in caught if not name.lower().startswith(f"{prefix.lower()}_")), "")

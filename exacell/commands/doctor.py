@@ -1,4 +1,4 @@
-"""``doctor``: whether this machine reaches the rack's cells, hosts and ASM, and what to type where it does not."""
+"""``doctor``: check whether this machine reaches the rack's cells, hosts and ASM, and say what to type if it does not."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _COLUMNS = (Column("cell"), Column("check"), Column("verdict"), Column("found"),
 
 
 def doctor(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per check; ``cell`` is the host that it is about, null for this machine.
+    """Return one record per check; ``cell`` is the host of the check, null for this machine.
 
     Raises:
-        RefusedError: the bundle's file is there, or can't be written.
+        RefusedError: the bundle's file exists, or can't be written.
     """
     checks, rack = _of_this_machine(session)
     if rack is not None:
@@ -70,7 +70,7 @@ def doctor(session: Session, services: Services, request: Request, call: Call) -
 
 
 def files(session: Session, call: Call) -> Result:
-    """Return one record per place, whether or not something is there: ``bytes`` is null where nothing is."""
+    """Return one record per place where exacell stores files; ``bytes`` is null if nothing is there."""
     racks = load(session.home, session.env).racks.values()
     rows = [
         {"cell": None, "path": str(place.path), "bytes": place.size, "what": place.what, "lost": place.lost or None}
@@ -93,7 +93,7 @@ def _summary(checks: Sequence[Check]) -> str:
 
 
 def _of_this_machine(session: Session) -> tuple[list[Check], RackConfig | None]:
-    """Return the checks that need no host, and the rack; None where there is none to be had."""
+    """Return the checks that need no host, and the rack; None if no rack is chosen."""
     rack: RackConfig | None = None
     try:
         rack = session.need_rack()
@@ -112,7 +112,7 @@ def _of_this_machine(session: Session) -> tuple[list[Check], RackConfig | None]:
 
 
 def _held(session: Session, services: Services) -> list[Check]:
-    """Return how the rack's holder of connections stands; nothing where none runs and none is wanted."""
+    """Return the check of the rack's holder of connections; empty if none runs and none is configured."""
     found = holder_of(session, services)
     if found is None or (found[1].stands is Stands.NONE and found[0].seconds is None):
         return []
@@ -122,7 +122,7 @@ def _held(session: Session, services: Services) -> list[Check]:
 
 
 def _of_hosts(session: Session, services: Services, request: Request, rack: RackConfig) -> list[Check]:
-    """Return the lock, and for each host: where ssh_config leads, whether logins work, what its clock says."""
+    """Return the checks of the lock and, for each host, of its ssh_config, its logins and its clock."""
     chosen = session.selection.hosts
     cells = () if len(chosen) else session.cells() if rack.cells else ()
     narrowed = len(chosen) > 0 or (rack.cells and len(cells) < len(rack.cells))
@@ -172,8 +172,9 @@ def _lock(session: Session, rack: RackConfig) -> Check:
 
 
 def _cells(services: Services, rack: RackConfig, cells: Sequence[str], timeout: float | None) -> list[Check]:
-    """Return whether the logins for reads and for writes work on each cell; one check for both where both fail alike.
-    The last check is whether all cells have one release."""
+    """Return the checks of the logins for reads and writes on each cell; one check for both if both fail in the same way. The
+    last check is whether all cells have one release.
+    """
     read = services.fleet.query(cells, [_CELL], timeout=timeout)
     fell_back = services.transport.read_fallback
     tried = services.transport.logins(cells, Role.WRITE) if rack.write_user != rack.read_user else None
@@ -211,8 +212,9 @@ Read = Mapping[str, tuple[float, float]]
 def _clocks(
     services: Services, cells: Sequence[str], hosts: Sequence[str], timeout: float | None
 ) -> tuple[Read, Mapping[str, str]]:
-    """Return by how many seconds each host's clock is ahead of ours and by how many that may be wrong; and why a host gave no
-    answer. A cell that runs CellCLI alone is left out."""
+    """Return host → (seconds by which its clock is ahead of this machine's, largest error of that), and host → why it did not
+    answer. Cells on which only CellCLI can be run are left out.
+    """
     asked = [Command(target=host, command=_NOW, role=Role.HOST_READ, timeout=timeout) for host in hosts]
     if services.transport.capabilities.programs:
         asked += [Command(target=cell, command=_NOW, role=Role.READ, timeout=timeout) for cell in cells]
@@ -221,7 +223,7 @@ def _clocks(
     def note(reply: Reply) -> None:
         text = reply.stdout.strip()
         if reply.state is State.OK and text.isascii() and text.isdigit():
-            # Half of a second for what date leaves out, half of the way for the answer's travel.
+            # Half a second for the fraction that date omits, and half of the answer's time for its way back.
             found[reply.target] = int(text) + 0.5 - (time.time() - reply.seconds / 2), 0.5 + reply.seconds / 2
 
     replies = services.fleet.run(asked, on_reply=note).replies if asked else {}
@@ -234,7 +236,7 @@ def _clocks(
 
 
 def _asm(services: Services, clusters: Sequence[str], timeout: float | None) -> list[Check]:
-    """Return whether ASM answers on each node of the clusters."""
+    """Return the check whether ASM answers, for each node of the clusters."""
     checks = []
     for name in clusters:
         try:

@@ -1,4 +1,4 @@
-"""Drift: cells, or hosts beside them, compared with each other and with what they were."""
+"""Drift: compare cells, or hosts that are not cells, with each other and with a baseline."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from exacell.session.store import Store, StoreError
 def _read_list(
     services: Services, request: Request, text: str
 ) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
-    """Return the facts that one LIST statement tells of the selected cells.
+    """Return the facts in the selected cells' answers to one LIST statement, the problems, and the exit code.
 
     Raises:
-        StatementError: it is no LIST statement.
+        StatementError: ``text`` is not a LIST statement.
     """
     statement = parse(text)
     if not isinstance(statement, List):
@@ -53,16 +53,16 @@ def _read_list(
 
 
 def _of_hosts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return the facts of the hosts that ON names, as those of cells are returned, and the problems of the others."""
+    """Return the facts of the hosts that ON names, in the form of cells' facts, and the problems of hosts without an answer."""
     hosts = tuple(session.selection.hosts)
     return comparable_facts(services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted)
 
 
 def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
-    """Return a baseline of the cells, of the hosts alone where ON names some.
+    """Return a baseline: of the cells, or of the hosts if ON names some.
 
     Raises:
-        StoreError: there is none, or it holds none of those.
+        StoreError: there is no such baseline, or it has none of these cells or hosts.
     """
     rack, hosts = session.need_rack(), tuple(session.selection.hosts)
     kept = Store(session.home.state_dir / "store.db").find_baseline(rack.name, name, (*rack.cells, *rack.host_names))
@@ -131,11 +131,11 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
 
 _WHERE = ("cell", "object", "name", "attribute")
 _SHOWN = 6
-"""So many differences for the worse are named below the table."""
+"""Most differences for the worse that are named below the table."""
 
 
 def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Return what all differences mean together, those for the worse by name; nothing without any."""
+    """Return a summary of all differences, with those for the worse by name; empty if there are none."""
     counts = Counter(str(row["judgement"]) for row in rows)
     worse = [
         f"worse: {' '.join(str(row[name]) for name in _WHERE if row[name])}: {row['value'] or 'missing'}, "
@@ -149,7 +149,7 @@ def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def readable(d: Difference) -> Difference:
-    """Return a difference with its sizes as a person reads them."""
+    """Return a difference with its sizes in readable form."""
     kind = find_object(d.object)
     attribute = None if kind is None else kind.attribute(d.attribute)
     if attribute is None or attribute.kind is not Type.SIZE:
@@ -162,7 +162,7 @@ def readable(d: Difference) -> Difference:
 
 
 def _row(d: Difference) -> dict[str, object]:
-    """Return a record, in which a cell's own name stands again where it is of one cell."""
+    """Return a record; if it is about one cell, the cell's own name is put back in place of ``{cell}``."""
     one = not d.cell.startswith(ASM) and not any(mark in d.cell for mark in "[,")
     name, value, expected = (for_cell(text, d.cell) if one else text for text in (d.name, d.value, d.expected))
     return {
@@ -172,10 +172,10 @@ def _row(d: Difference) -> dict[str, object]:
 
 
 def save_baseline(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return a note.
+    """Store the baseline and return a note.
 
     Raises:
-        RefusedError: a cell or host gave no answer and --partial was not given, or none gave one.
+        RefusedError: a cell or host did not answer and --partial was not given, or none answered.
     """
     hosts = bool(session.selection.hosts)
     facts, problems = _of_hosts(session, services, request) if hosts else read_all(session, services, request)[:2]

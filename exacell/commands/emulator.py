@@ -1,4 +1,4 @@
-"""Emulated racks: start, stop, look at, load; and the demo."""
+"""Commands for emulated racks: start, stop, status, loads and faults; and the demo."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from exacell.session.signals import AtPrompt
 
 @contextmanager
 def copied_rack(home: Path, name: str, likeness: Mapping[str, Any]) -> Iterator[None]:
-    """Have a rack in the likeness of a described one run under ``home`` while it is entered.
+    """Run a rack under ``home`` that is like a described one, while the context is open.
 
     Raises:
         EmulatorError: such a rack can't be emulated.
@@ -70,7 +70,7 @@ def start(session: Session, call: Call) -> Result:
 
 
 def start_rack(session: Session, name: str, call: Call) -> tuple[Any, bool]:
-    """Start the rack with the options of ``call``; returns its info and whether it was running."""
+    """Start the rack with the options of ``call``; return its info, and whether it was already running."""
     given: dict[str, Any] = {p.name: call.args[p.name] for p in OPTIONS if call.args.get(p.name) is not None}
     for key, value in given.items():
         if isinstance(value, tuple):
@@ -86,7 +86,7 @@ def start_rack(session: Session, name: str, call: Call) -> tuple[Any, bool]:
 
 
 def stop(session: Session, call: Call) -> Result:
-    """Return a note."""
+    """Stop the rack and return a note."""
     name = call.text_arg("name")
     stopped = control.stop(session.home.config_dir, name)
     return Result(notes=[f"{name} is stopped" if stopped else f"{name} was not running"])
@@ -99,20 +99,20 @@ def status(session: Session, call: Call) -> Result:
 
 
 def ssh_config(session: Session, call: Call) -> Result:
-    """Return the text."""
+    """Return the rack's ssh_config as text."""
     return Result(text=control.ssh_config(session.home.config_dir, call.text_arg("name")))
 
 
 def hosts(session: Session, call: Call) -> Result:
-    """Return the text."""
+    """Return the rack's lines for a hosts file as text."""
     return Result(text=control.hosts(session.home.config_dir, call.text_arg("name")))
 
 
 def load(session: Session, call: Call) -> Result:
-    """Return one record about what was applied.
+    """Return one record about the load that was applied.
 
     Raises:
-        StatementError: neither or both of the ways to load are given.
+        StatementError: neither or both of the ways to give the load's length are used.
     """
     lasts, commits = call.float_arg("for", 0), int(call.float_arg("commits", 0))
     if bool(lasts) == bool(commits):
@@ -141,7 +141,7 @@ _TRUTH = ("adds", "when", "prevents", "hits", "cache", "keeps")
 
 
 def truth(session: Session, call: Call) -> Result:
-    """Return one record about what is true of the database's loads; without an effect, a note that the model decides."""
+    """Return one record with the true effect in the database's loads; if none is set, a note that the model decides."""
     given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
     if (saves := call.args.get("saves")) is not None:
         if "adds" in given:
@@ -160,11 +160,11 @@ def truth(session: Session, call: Call) -> Result:
 _KIND_OF_TRUTH = {"cache": "size", "when": "text"}
 
 _FAULT_COLUMNS = tuple(Column(n) for n in ("host", "kind", "state", "ends", "struck", "options"))
-"""What a table shows of a fault; every value that it was given is in the other formats."""
+"""Columns of a fault in a table; other formats have every value that was given."""
 
 
 def fault(session: Session, call: Call) -> Result:
-    """Return one record per fault of the rack, or a note about what was cleared."""
+    """Return one record per fault of the rack, or a note about the faults that were cleared."""
     home, name = session.home.config_dir, call.text_arg("name")
     where, kind, only = call.text_arg("hosts"), call.text_arg("kind"), call.text_arg("only")
     given: dict[str, Any] = {p.name: call.args[p.name] for p in FAULT_OPTIONS if call.args.get(p.name) is not None}
@@ -193,12 +193,12 @@ def _fault_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def path(session: Session, call: Call) -> Result:
-    """Return the directory's name."""
+    """Return the path of the folder with the rack's programs."""
     return Result(text=str(control.program_path(session.home.config_dir, call.text_arg("name"))))
 
 
 def demo(session: Session, services: Services, call: Call) -> Result:
-    """Return the exit code of what was run."""
+    """Return the exit code of the statements that were run."""
     home, before, stays = session.home.config_dir, session.rack, False
     try:
         _, already = control.start(home, DEMO, options={})

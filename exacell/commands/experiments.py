@@ -1,4 +1,4 @@
-"""Experiments: levels of a factor compared run after run, and what was found."""
+"""Commands of experiments: compare levels of a factor run after run, and show the results."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ from exacell.session.trials import experiments, find
 _MOST = 200
 
 _SEEDS = 1_000_000
-"""Seeds of which each experiment draws its own: a test that leans on the draw of the order is worth nothing without one."""
+"""Number of seeds from which each experiment draws its own: a randomization test is valid only if the order is drawn at
+random.
+"""
 
 
 def experiment(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per sentence, the verdict first, then one per block.
 
     Raises:
-        StatementError: a value is none that an experiment can have.
-        RefusedError: it can't show anything, nobody agreed, or an experiment of that name is kept; nothing was sent.
+        StatementError: a value is not possible for an experiment.
+        RefusedError: the experiment can't show anything, the user did not agree, or its name is taken; nothing was sent.
     """
     rack, flags = session.need_rack(), session.options.over(call.flags)
     if flags.get("confirm-within"):
@@ -55,7 +57,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
     known = experiments(services.store(), rack.name)
     line = f"{request.run} {request.place}" if request.run else ""
     earlier = next((each for each in known if line and each.line == line), None)
-    if earlier is not None:  # The run was killed meanwhile.
+    if earlier is not None:  # The run was killed in the meantime.
         return told(earlier) if earlier.state == DONE else go_on(session, services, request, earlier, call.flags)
     name = _name(call.text_arg("as"), [each.name for each in known])
     cells = conditions(session, services, request)
@@ -93,13 +95,13 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         services.console.say(f"each run starts on this machine: {load}")
     if not flags.get("yes"):
         ask(services.console, "experiment", hint="-y answers yes; -n shows only the schedule")
-        # What was shown and agreed to is the load; anything else that exacell can't read has to be accepted by name.
+        # The load was shown and agreed to; other opaque work must be accepted explicitly.
         flags = {**flags, **({"accept-opaque": True} if loads and len(loads) == len(set(design.workload)) else {})}
     return told(*carry_out(session, services, request, found, flags))
 
 
 def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
-    """Return what an experiment found so far, and what stopped it."""
+    """Return the results of an experiment so far, and the error that stopped it."""
     columns = [Column(name, kind) for name, kind in columns_of(found.design)]
     result = explained(
         [
@@ -118,10 +120,10 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
 
 
 def results(session: Session, services: Services, call: Call) -> Result:
-    """Return what an experiment found or a run has kept, or one record for each of them.
+    """Return the results of an experiment, or what a run has kept, or one record for each experiment and run.
 
     Raises:
-        StoreError: there is none of that name; names the experiments that there are.
+        StoreError: there is none of that name; names the experiments that exist.
     """
     rack = session.need_rack().name
     kept = runs(services, rack)
@@ -218,7 +220,7 @@ def _passes(call: Call, measure: str) -> int:
 
 
 def _workload(session: Session, call: Call, db: str, measure: str, seconds: float) -> tuple[str, ...]:
-    """Return what each run carries out: the lines of a block, what is given, or the load of an emulated rack."""
+    """Return what each run carries out: the lines of a block, the given workload, or the load of an emulated rack."""
     given, load, rack = call.args.get("workload"), call.text_arg("load"), session.need_rack()
     found = given if isinstance(given, tuple) else (given,) if isinstance(given, str) and given else ()
     if load not in ("", "none"):
@@ -262,7 +264,7 @@ def _name(asked: str, known: Sequence[str]) -> str:
 
 
 def _spread(known: Sequence[Experiment], design: Design) -> tuple[float | None, str]:
-    """Return the spread of the newest experiment on the same database and measure, and its name."""
+    """Return the spread of the newest experiment on the same database with the same measure, and its name."""
     for each in reversed(known):
         alike = (each.design.db.lower(), each.design.on, each.design.measure) == (
             design.db.lower(), design.on, design.measure,
@@ -276,10 +278,10 @@ def _spread(known: Sequence[Experiment], design: Design) -> tuple[float | None, 
 def go_on(
     session: Session, services: Services, request: Request, found: Experiment, flags: Mapping[str, Value]
 ) -> Result:
-    """Show the runs that are left, and do them once that was agreed to; return what was found.
+    """Show the remaining runs, and do them if the user agrees; return the results.
 
     Raises:
-        RefusedError: a living process carries it out, or nobody agreed; nothing was sent.
+        RefusedError: a living process carries the experiment out, or the user did not agree; nothing was sent.
     """
     refuse_conducted(found)
     given = session.options.over(flags)
@@ -297,11 +299,12 @@ def go_on(
 def end(
     session: Session, services: Services, request: Request, found: Experiment, flags: Mapping[str, Value]
 ) -> Result:
-    """Give the factor back that an unfinished experiment switched, and return what was found; it is not continued.
+    """Set the factor of an unfinished experiment back to its original value, and return the results; the experiment is not
+    continued.
 
     Raises:
-        RefusedError: a living process carries it out.
-        ExacellError: the factor can't be given back.
+        RefusedError: a living process carries the experiment out.
+        ExacellError: the factor can't be set back.
     """
     refuse_conducted(found)
     given = session.options.over(flags)

@@ -1,4 +1,4 @@
-"""Files of hosts brought here."""
+"""Copy files from hosts to this machine."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 
 DEADLINE = 3600.0
-"""Seconds for one file of one host where --timeout says nothing."""
+"""Seconds for one file of one host without --timeout."""
 
 
 def copy_from(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per host and file: its path there, its bytes and checksum, and where it is here.
+    """Return one record per host and file: its path there, its bytes and checksum, and its path here.
 
     Raises:
-        StatementError: the path is none of a file, the statement names no hosts or names them twice, or a file would replace
-            one that is here.
+        StatementError: the path is not that of a file, the statement names no hosts or names them twice, or a file would
+            replace an
+            existing one here.
     """
     hosts, _, path = call.text_arg("path").rpartition(":/")
     pattern = read_remote_path(f"/{path}" if hosts else call.text_arg("path"))
@@ -68,15 +69,15 @@ def bring(
     title: str,
     timeout: float,
 ) -> tuple[list[tuple[str, There, Path]], list[str]]:
-    """Bring the files that a pattern stands for; return of each its host, what it is there and where here, and the problems.
+    """Copy the files that match a pattern; return (host, file there, path here) for each, and the problems.
 
     Args:
-        place: returns the folder for a host's files, which is there then.
-        title: what is said of it while it goes on.
+        place: returns the folder for a host's files, and creates it.
+        title: the text that is shown while it runs.
         timeout: seconds for each file of a host.
 
     Raises:
-        StatementError: a file would replace one that is here, or another one of the same host.
+        StatementError: a file would replace an existing one here, or another one of the same host.
     """
     with told_while_waiting(since(f"looking at {pattern}"), services.console.waiting):
         found = look(services.fleet, hosts, pattern, timeout=timeout, cancel=session.interrupted)
@@ -90,7 +91,7 @@ def bring(
     goals = {
         (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
     }
-    # What came whole before a kill is no hindrance to who gives the statement again.
+    # A file that arrived completely before a kill does not prevent the statement from being repeated.
     here = {
         (host, file.path) for host, listed in files.items() for file in listed if is_here(file, goals[host, file.path])
     }

@@ -1,4 +1,4 @@
-"""show, flush and resize the flash cache."""
+"""Show, flush and resize the flash cache."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from exacell.session.given import Request, Services, Session
 
 
 def planning_facts() -> tuple[str, ...]:
-    """Return the LIST statements that a plan which flushes or re-creates the cache is made from."""
+    """Return the LIST statements that a plan needs which flushes or re-creates the cache."""
     return (f.CELL, f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
 
 
@@ -43,11 +43,11 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
 def cache_table(
     rows: Sequence[Mapping[str, Any]], answers: Answers, notes: Sequence[str], *, before: Sequence[Column] = ()
 ) -> Result:
-    """Return the table of one cache a cell: cell, the columns of ``before``, mode, bytes, status and caching.
+    """Return the table of one cache per cell: cell, the columns of ``before``, mode, bytes, status and caching.
 
     Args:
-        rows: one record a cell that answered, with those keys; sizes in bytes.
-        answers: what the cells said, for the problems of those that did not.
+        rows: one record per cell that answered, with those keys; sizes in bytes.
+        answers: the cells' answers, for the problems of cells without one.
     """
     return Result(
         records=rows,
@@ -84,7 +84,7 @@ def _row(fact: CellFacts) -> dict[str, Any]:
 
 
 def flush_limit(call: Call) -> float | None:
-    """Return the seconds after which a flush is to be cancelled, None without ``--limit``."""
+    """Return the seconds after which a flush is cancelled; None without ``--limit``."""
     value = call.flags.get("limit")
     return float(value) if isinstance(value, (int, float)) else None
 
@@ -99,7 +99,7 @@ def flush(session: Session, services: Services, request: Request, call: Call) ->
 
 
 def _with_cost(session: Session, services: Services, plan: Plan) -> Plan:
-    """Return the plan with what its flush costs databases; what can't be read is said, and stands in no plan's way."""
+    """Return the plan with the cost of its flush for databases; if the cost can't be read, the plan says so and remains valid."""
     cells = list(dict.fromkeys(step.target for stage in plan.stages for step in stage.steps))
     if not cells:
         return plan

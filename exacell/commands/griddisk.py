@@ -1,4 +1,4 @@
-"""Show, carve and release grid disks."""
+"""Show, create (carve) and release grid disks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def show(services: Services, request: Request, call: Call) -> Result:
                 }
             )
     services.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
-    # No cell is left out without a word, not one that has nothing to show either.
+    # Each cell without an answer or without grid disks is mentioned, too.
     there = {row["cell"] for row in rows}
     bare = [cell for cell in answers.good if cell not in there]
     such = f" with prefix {wanted}" if wanted else ""
@@ -110,13 +110,13 @@ def carve(session: Session, services: Services, request: Request, call: Call) ->
 
 
 def _kept_by_failgroup(session: Session, services: Services, asm: str) -> bool | None:
-    """Return whether the rack's ASM keeps the space of a whole failure group free for the mirrors, as its disk groups tell.
+    """Return whether the rack's ASM keeps the space of a whole failure group free for mirrors, according to its disk groups.
 
     Args:
-        asm: the ASM cluster that is asked; empty asks all.
+        asm: the ASM cluster; empty for all clusters.
 
     Returns:
-        True where any of them does; None where none could be asked or none tells.
+        True if any of them does; None if none could be asked or none shows it.
     """
     told: list[bool] = []
     for name in (asm,) if asm else session.need_rack().asm:
@@ -149,7 +149,7 @@ def release(session: Session, services: Services, request: Request, call: Call) 
 
 
 def resize(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return one record per cell and node with its outcome."""
+    """Return the plan; its result is one record per cell and node with its outcome."""
     facts = read_facts(session, services, request, f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None

@@ -1,4 +1,4 @@
-"""help: everything is derived from the registry, the CellCLI schema and the metric definitions."""
+"""``help``: all its pages are derived from the registry, the CellCLI schema and the metric definitions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 _MANY = 12
 _LONG = 50
 _USAGE = 4
-"""Lines of a usage above which it names what is needed alone: each parameter and flag stands below it."""
+"""Most lines of a full usage; a longer one names only the required parts, since all parameters and flags are explained below
+it.
+"""
 
 
 _EFFECTS = {
@@ -84,13 +86,13 @@ _GUARDS = {
     + "set flashcache mode=... does all of it; restart service cellsrv restarts one cell after the other, "
     "its disks offline meanwhile.",
 }
-"""What guards CellCLI's own statements about an object, and what does the work with less typing."""
+"""Object of CellCLI → its guards for CellCLI's own statements, and the exacell statements that do the work with less typing."""
 
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
 def help_(session: Session, services: Services, call: Call) -> Result:
-    """Return a page of text, drawn as wide as the window."""
+    """Return a page of text, formatted for the width of the window."""
     words = call.text_arg("topic").rstrip(";?").replace("'", " ").replace('"', " ").split()
 
     def own() -> Own:
@@ -105,7 +107,7 @@ def help_(session: Session, services: Services, call: Call) -> Result:
 
 
 def completion(call: Call) -> Result:
-    """Return the file that a shell reads to complete exacell's words."""
+    """Return the completion file for a shell."""
     shell = call.text_arg("shell")
     name = "_exacell" if shell == "zsh" else f"exacell.{shell}"
     return Result(text=packaged_folder("completions").joinpath(name).read_text("utf-8").rstrip("\n"))
@@ -114,13 +116,13 @@ def completion(call: Call) -> Result:
 def page(
     words: Sequence[str], width: int | None = None, *, color: bool = False, own: Callable[[], Own] = Own
 ) -> list[str]:
-    """Return the lines of the help page for ``words``; what names no page is looked for in all that help knows.
+    """Return the lines of the help page for ``words``; words that name no page are searched in all texts of help.
 
     Args:
-        width: columns of the window; None for what no window shows, in which nothing is cut.
+        width: columns of the window; None for no window, so that nothing is cut.
 
     Raises:
-        StatementError: an attribute, a metric, a code or a page is asked for by a name that there is not.
+        StatementError: there is no attribute, metric, code or page of that name.
     """
     lower = [word.lower() for word in words]
     place = _document(lower)
@@ -139,19 +141,19 @@ def page(
         lines = list(own().page(name))
     if not lines:
         return list(_found(words, width, own(), color=color))
-    # An example stays one line: it is there to be copied.
+    # An example stays on one line, so that it can be copied.
     return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, WIDTH))]
 
 
 def _recipe(words: Sequence[str]) -> str:
-    """Return the name that may be a recipe's; a word of which a statement is made is none, when it stands alone."""
+    """Return the name that may be a recipe's; a single word that is part of a statement is not one."""
     if len(words) == 2 and words[0].lower() in ("recipe", "run"):
         return words[1]
     return words[0] if len(words) == 1 and not any(words[0].lower() in key for key in commands()) else ""
 
 
 def _found(words: Sequence[str], width: int | None, own: Own, *, color: bool) -> Iterator[str]:
-    """Yield what speaks of ``words``, best first; the first screen where nothing does, or none are given."""
+    """Yield the entries that mention ``words``, best first; without words or entries the first screen."""
     remark, rows = found_rows(words, own) if words else ("", [])
     if remark:
         yield from wrap(remark)
@@ -162,7 +164,7 @@ def _found(words: Sequence[str], width: int | None, own: Own, *, color: bool) ->
 
 
 def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
-    """Return the page that is called by these words; None where none is."""
+    """Return the page with this name; None if there is none."""
     match lower:
         case ["safety"]:
             return _SAFETY.splitlines()
@@ -211,10 +213,10 @@ def manual() -> str:
 
 
 def _document(lower: Sequence[str]) -> Place | None:
-    """Return the page of the documentation that is called by these words; None where none is, or a statement has the name.
+    """Return the page of the documentation with this name; None if there is none, or a statement has the name.
 
     Raises:
-        StatementError: a page is asked for, and there is none of that name.
+        StatementError: the words ask for a page of the documentation that does not exist.
     """
     pages = packaged_files("docs", *PAGES)
     plain = "" if not lower else lower[-1].removeprefix("docs/")
@@ -253,7 +255,7 @@ def _command(found: Command) -> Iterator[str]:
 
 
 def _flag_names() -> list[str]:
-    meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares what is read.
+    meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares the answers of reads.
     names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in meant)
     return wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
 
@@ -300,7 +302,7 @@ _SETS = (
     ("@ok, @failed", "cells on which the newest change is complete, and those on which it is not"),
     ("(where flashCacheMode=writeback)", "cells on which this is true now"),
 )
-"""What may stand behind ON."""
+"""Examples of what may follow ON, each with its meaning."""
 
 
 def _on() -> Iterator[str]:
@@ -324,7 +326,7 @@ def _on() -> Iterator[str]:
 
 
 def _brief_shape(param: Param) -> str:
-    """Return the parameter as usage shows it; a long list of choices stands with its explanation."""
+    """Return the parameter as usage shows it; a long list of choices is moved to its explanation."""
     if len(param.shape) <= _LONG:
         return param.shape
     name = param.name.upper() if param.positional else f"{param.name}={param.name.upper()}"

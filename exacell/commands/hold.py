@@ -1,4 +1,4 @@
-"""``hold``: the process that keeps a rack's connections for the reads of later command lines."""
+"""``hold``: start, end and show the process that keeps a rack's connections open for later command lines that read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.transport.held.place import Hold
 from exacell.transport.held.steering import Stands, begin, end, standing
 
 IDLE_S = 600.0
-"""Idle seconds after which a holder ends where nothing else is said."""
+"""Idle seconds after which a holder ends, unless other seconds are given."""
 
 _COLUMNS = ("rack", "state", "pid", "connections", "reads", "endsIn", "openFiles", "memory", "log")
 
@@ -21,7 +21,7 @@ def hold(session: Session, services: Services, call: Call) -> Result:
     """Start the rack's holder, end it, or return one record about it.
 
     Raises:
-        RefusedError: the rack can have none, or it can't be started or ended.
+        RefusedError: the rack can't have a holder, or it can't be started or ended.
     """
     found = services.hold()
     rack = session.need_rack()

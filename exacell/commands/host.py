@@ -1,4 +1,4 @@
-"""A command of this machine, such as the load that is measured between two snapshots."""
+"""Run a command on this machine, such as the load that is measured between two snapshots."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 _SHOWN = 60
-"""Characters of the command in messages."""
+"""Most characters of the command in messages."""
 
 
 def host(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return its exit status as the exit code; its output is talk's neighbour on the terminal.
+    """Run the command, show its output, and return its exit status as the exit code.
 
     Raises:
-        RefusedError: a change is found in it, or it can't be read and was not accepted, or this machine has no shell.
+        RefusedError: it contains a change, or can't be read and was not accepted, or this machine has no shell.
         JournalError: the journal can't be written; nothing was run.
     """
     text, flags = command_given(call, session.options.over(call.flags))
@@ -68,15 +68,15 @@ def host(session: Session, services: Services, request: Request, call: Call) -> 
 def judged(
     session: Session, services: Services, request: Request, text: str, flags: Mapping[str, Value], *, statement: str
 ) -> Findings:
-    """Return what was read in a command for this machine that may be run.
+    """Return the findings about a command for this machine, which may then be run.
 
     Args:
-        statement: what the journal tells of a refusal.
+        statement: the statement that the journal records with a refusal.
 
     Raises:
-        RefusedError: a change is found in it, or it can't be read and was not accepted.
+        RefusedError: the command contains a change, or can't be read and was not accepted.
     """
-    current_rack(session, services)  # On a command line the rack is found when it is needed first.
+    current_rack(session, services)  # A command line finds its rack only when it first needs it.
     findings = command_findings(text)
     _refuse_changes(text, findings)
     accept = "`run … --accept-opaque` allows it" if request.origin else "host --accept-opaque … runs it without a guard"
@@ -90,19 +90,19 @@ def judged(
 
 
 def pass_here(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
-    """Return what is to be run of a line in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
+    """Return a line with ``!``, ``|`` or ``>`` after the checks that ``host`` makes, too.
 
-    With -n what can't be read and does not simply run is named and left away, whoever accepted it.
+    With -n, an unread command that does not just run is shown and left out, even if it was accepted.
 
     Raises:
-        RefusedError: a change is found in its command, or it can't be read and was not accepted, or a file would be replaced.
-        JournalError: it was accepted, and the journal can't be written; nothing was run.
+        RefusedError: its command contains a change, or can't be read and was not accepted, or a file would be replaced.
+        JournalError: the command was accepted, but the journal can't be written; nothing was run.
     """
     flags = session.options.over(line.flags)
     findings = command_findings(line.shell) if line.shell else filter_findings(line.pipe) if line.pipe else Findings()
     if findings.harmless and not line.redirect:
         return line
-    current_rack(session, services)  # On a command line the rack is found when it is needed first.
+    current_rack(session, services)  # A command line finds its rack only when it first needs it.
     closed = held(session, request)
     if closed:
         _refuse_changes(line.shell or line.pipe, findings)
@@ -129,10 +129,10 @@ _ELSEWHERE = "> FILE keeps the answer here; then run the program in another shel
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:
-    """Return when no change of cells or disk groups was found in a command for this machine.
+    """Raise RefusedError if a command for this machine contains a change of cells or disk groups.
 
     Raises:
-        RefusedError: naming it: from here nobody can tell which cells it would reach.
+        RefusedError: names the change; it is not known which cells it would reach.
     """
     found = [change.text for change in findings.changes] + [f"{name}: {what}" for name, what in findings.losses.items()]
     if found:
@@ -146,13 +146,13 @@ def _refuse_changes(text: str, findings: Findings) -> None:
 def _journalled(
     session: Session, services: Services, request: Request, text: str, findings: Findings, flags: Mapping[str, Value]
 ) -> Result:
-    """Run a command that exacell can't read between two rows of the journal.
+    """Run a command that exacell can't read, with a journal row before and after it.
 
-    The rack's lock is left alone: a load may run for hours, and what it does is nobody's change.
+    The rack is not locked: a load may run for hours, and it is not a change of the rack.
 
     Raises:
         JournalError: the journal can't be written; nothing was run.
-        BrokenOffError: it can't be written any more; the command has ended.
+        BrokenOffError: the journal can't be written any more; the command has ended.
     """
     rack, who, statement = "" if session.rack is None else session.rack.name, actor(), f"host {text}"
     change = services.journal.begin(
@@ -205,7 +205,7 @@ def _run(text: str) -> subprocess.CompletedProcess[str]:
 
 
 def _told(services: Services, text: str, done: subprocess.CompletedProcess[str]) -> Result:
-    """Show what the command printed and return its status."""
+    """Show the command's output and return its status."""
     for part in (done.stdout, done.stderr):
         if part.strip():
             services.console.say(part.rstrip("\n"))

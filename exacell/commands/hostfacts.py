@@ -1,4 +1,4 @@
-"""Facts about hosts, as records and folded."""
+"""Show facts about hosts, as records and folded."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def facts(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per host and thing (a disk, a network card, a driver) with all that is known of it.
+    """Return one record per host and object (a disk, a network card, a driver) with all facts about it.
 
     Raises:
-        StatementError: there is no such kind of facts, or the statement names no hosts.
+        StatementError: a kind of facts is unknown, or the statement names no hosts.
     """
     hosts = hosts_of(session, call)
     kinds = call.text_arg("kinds").replace(",", " ").split() or list(FACT_KINDS)
@@ -54,7 +54,7 @@ def facts(session: Session, services: Services, request: Request, call: Call) ->
 def _drawn(
     records: Sequence[Mapping[str, object]], width: int | None, color: bool, header: bool, *, folded: bool
 ) -> Iterator[str]:
-    """Yield the table with a sentence a thing, things of one host with the same facts as one."""
+    """Yield the table with one sentence per object; objects of one host with the same facts share a line."""
     alike = grouped(((row["cell"], row["kind"], _sentence(row)), str(row["name"])) for row in records)
     rows = [
         {"cell": cell, "kind": kind, "name": _names(kind, names), "facts": told}
@@ -65,7 +65,7 @@ def _drawn(
 
 
 def _names(kind: object, names: Sequence[str]) -> str:
-    """Return the names of things for eyes, folded where nothing in them has a meaning in sets."""
+    """Return the names of objects for display, folded unless a name has characters with a meaning in sets."""
     if names == [kind]:
         return ""
     plain = all(name.replace("-", "").replace("_", "").replace(".", "").isalnum() for name in names)

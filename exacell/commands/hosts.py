@@ -1,4 +1,4 @@
-"""The hosts beside a rack's cells: which there are, and in which groups."""
+"""Show the rack's hosts that are not cells, and their groups."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def hosts_of(session: Session, call: Call) -> tuple[str, ...]:
-    """Return the hosts that the statement goes to.
+    """Return the hosts of the statement.
 
     Raises:
-        StatementError: its ON names none.
+        StatementError: its ON names no hosts.
     """
     found = tuple(session.selection.hosts)
     if not found:
@@ -32,7 +32,7 @@ def hosts_of(session: Session, call: Call) -> tuple[str, ...]:
 
 
 def hosts(session: Session) -> Result:
-    """Return one record per host beside the cells: its groups, and who logs in there."""
+    """Return one record per host that is not a cell: its groups, and the login user."""
     rack = session.need_rack()
     records = []
     for name in rack.host_names:

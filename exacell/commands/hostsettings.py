@@ -1,4 +1,4 @@
-"""Settings of hosts' kernels: shown, and changed by plans. What may be named and set: :mod:`exacell.plan.hostsettings`."""
+"""Show kernel settings of hosts, and plan changes of them. Allowed paths and values: :mod:`exacell.plan.hostsettings`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _COLUMNS = (HOST, Column("device"), Column("setting"), Column("value"), Column("
 
 
 def show_setting(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per host and file: path, device, setting, value, and the words that the kernel lists.
+    """Return one record per host and file: path, device, setting, value, and the values that the kernel offers.
 
     Raises:
-        StatementError: a path is none of a setting, or the statement names no hosts.
+        StatementError: a path is not that of a setting, or the statement names no hosts.
     """
     hosts = hosts_of(session, call)
     patterns = [read_path(word.value) for word in split_words(call.text_arg("path"))]
@@ -70,7 +70,7 @@ def _record(host: str, file: Found) -> dict[str, object]:
 
 
 def _drawn(records: Sequence[Mapping[str, object]], width: int | None, color: bool, header: bool) -> Iterator[str]:
-    """Yield the table with hosts and devices whose setting is the same as one row."""
+    """Yield the table; hosts and devices with the same value share a row."""
     alike = grouped(
         ((row["cell"], row["setting"], row["value"] or row["problem"], row["allowed"]), str(row["device"]))
         for row in records
@@ -90,11 +90,11 @@ def _drawn(records: Sequence[Mapping[str, object]], width: int | None, color: bo
 
 
 def set_setting(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return the plan that sets the settings on the hosts, from what is there now.
+    """Return the plan that changes the settings on the hosts from their current values.
 
     Raises:
-        StatementError: a path or a value is none of a setting, or the statement names no hosts.
-        RefusedError: a host does not answer, or a file can't be set so.
+        StatementError: a path or a value is not allowed, or the statement names no hosts.
+        RefusedError: a host does not answer, or a file can't be set to the value.
     """
     hosts = hosts_of(session, call)
     wanted = [_pair(word.value) for word in split_words(call.text_arg("setting"))]
@@ -113,6 +113,8 @@ def _pair(word: str) -> Wanted:
     path, equals, value = word.partition("=")
     if not equals:
         raise StatementError(f"'{word[:60]}' has no =", hint="set setting PATH=VALUE")
-    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":  # Quotes around the value alone will do, too.
+    if (
+        len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    ):  # Quotes around the value alone are allowed, too.
         value = value[1:-1]
     return read_path(path), read_value(value)

@@ -1,4 +1,4 @@
-"""Outputs of other programs: read, shown and kept under a name."""
+"""Import the outputs of other programs: read, show and store them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def import_files(session: Session, services: Services, call: Call) -> Result:
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file, one can't be read, is of no known program, or they are of different ones.
+        RefusedError: a file does not exist, can't be read or is of no known program, or the files are of different programs.
     """
     name = call.text_arg("as")
     files = named_files(session, services, call.text_arg("files"))
@@ -29,7 +29,7 @@ def import_files(session: Session, services: Services, call: Call) -> Result:
 
 
 def imports(session: Session) -> Result:
-    """Return one record per set."""
+    """Return one record per import."""
     rows = [
         {
             "cell": None,

@@ -1,4 +1,4 @@
-"""The IORM plan: shown, changed one directive at a time, kept under a name and restored."""
+"""Show the IORM plan, change one directive at a time, and store and restore plans."""
 
 from __future__ import annotations
 
@@ -89,10 +89,10 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
 
 
 def set_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return one record per cell with its outcome.
+    """Return the plan; its result is one record per cell with its outcome.
 
     Raises:
-        StatementError: nothing is set, attributes without db=, or something beside like=.
+        StatementError: nothing is set, attributes are given without db=, or other parameters together with like=.
     """
     if like := call.text_arg("like"):
         return _set_like(session, services, request, call, like)
@@ -118,7 +118,7 @@ def set_iorm(session: Session, services: Services, request: Request, call: Call)
 
 
 def _set_like(session: Session, services: Services, request: Request, call: Call, like: str) -> Planned:
-    """Return the plan that gives every selected cell the database plan and objective of one."""
+    """Return the plan that gives every selected cell the database plan and objective of one cell."""
     beside = next((name for name in (*call.extra, *call.args) if name != "like"), "")
     one = tuple(session.selection.resolve(like))
     if beside or len(one) != 1:
@@ -149,10 +149,10 @@ def reset_iorm(session: Session, services: Services, request: Request, call: Cal
 
 
 def save_iorm(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return a note.
+    """Store the plans of the cells and return a note.
 
     Raises:
-        RefusedError: a cell gave no answer.
+        RefusedError: a cell did not answer.
     """
     facts = read_facts(session, services, request, f.IORMPLAN)
     held = {
@@ -166,10 +166,10 @@ def save_iorm(session: Session, services: Services, request: Request, call: Call
 
 
 def restore_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return one record per cell with its outcome.
+    """Return the plan; its result is one record per cell with its outcome.
 
     Raises:
-        RefusedError: a selected cell is not among those that were kept.
+        RefusedError: a selected cell is not among the stored ones.
     """
     rack, name = session.need_rack().name, call.text_arg("name")
     held = services.store().find_iorm(rack, name, session.need_rack().cells)

@@ -1,4 +1,4 @@
-"""The journal for readers: what was changed, by whom, whether the record is whole, and a new one when it is not."""
+"""Show and export the journal, verify it, and begin a new one if it is damaged."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def recent(session: Session, services: Services, call: Call) -> Result:
 
 
 def _shown(session: Session, services: Services, call: Call, newest: int = 0) -> Result:
-    """Return what was asked for.
+    """Return the records that the statement asks for.
 
     Args:
-        newest: so many changes are enough where none is left out by a filter; 0 for all.
+        newest: how many changes are enough if no filter is given; 0 for all.
     """
     number = call.int_arg("change")
     if number is not None:
@@ -84,14 +84,14 @@ def _page(
     rows: Sequence[Entry], later: Sequence[Planned], verified: Callable[[Entry], str], width: int | None, color: bool,
     header: bool, *, folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
-    """Return one change as a page for eyes; the other formats have every row of it."""
+    """Yield one change as a page for display; other formats have all of its rows."""
     return change_page(
         rows, rows[0].rack, later=later, verified=verified, zone=None, width=width, color=color, folded=folded
     )
 
 
 def _drawn(result: Result, racks: bool) -> Result:
-    """Return changes that take a line each on a terminal."""
+    """Return the result with a drawing function: on a terminal each change takes one line."""
 
     def draw(width: int | None, color: bool, header: bool, *, folded: bool = True) -> Iterator[str]:
         return change_lines(
@@ -102,10 +102,10 @@ def _drawn(result: Result, racks: bool) -> Result:
 
 
 def export(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Write the rows as they are read, whatever the output format is; return what is to be told of them.
+    """Write the rows while they are read, independent of the session's output format; return notes about them.
 
     Raises:
-        JournalError: the file is no journal, or another one took its place meanwhile.
+        JournalError: the file is not a journal, or was replaced in the meantime.
     """
     _tell_damage(services, call)
     journal, wanted = _journal(services, call), _filter(call)
@@ -137,11 +137,11 @@ def export(session: Session, services: Services, request: Request, call: Call) -
 
 
 _AT_ONCE = 256
-"""Rows that are written in one piece."""
+"""Rows that are written at a time."""
 
 
 def verify(services: Services, call: Call) -> Result:
-    """Return one record; exit code 1 when the journal is damaged."""
+    """Return one record; the exit code is 1 if the journal is damaged."""
     journal = _journal(services, call)
     walked, problem = journal.examine()
     notes = ["`journal restart` renames it and begins a new one; until then no cell is changed"] if problem else []
@@ -165,7 +165,7 @@ def verify(services: Services, call: Call) -> Result:
 
 
 def _without_head(journal: Journal, head: str) -> str:
-    """Return what is wrong when the row that a printed head names is not in the journal; empty when it is."""
+    """Return what is wrong if the row of a printed head is not in the journal; empty if it is."""
     number, colon, start = head.partition(":")
     if not colon or not number.isdecimal() or not start:
         raise JournalError(f"head={head}: a head is a row number and the start of its hash, such as 17:1f0c2b3a4d5e")
@@ -180,11 +180,11 @@ def _without_head(journal: Journal, head: str) -> str:
 
 
 def restart(session: Session, services: Services, call: Call) -> Result:
-    """Return one record about the old file.
+    """Begin a new journal and return one record about the old file.
 
     Raises:
-        RefusedError: nobody agreed.
-        JournalError: the journal is whole.
+        RefusedError: the user did not agree.
+        JournalError: the journal is not damaged.
     """
     journal = services.journal
     walked, problem = journal.examine()
@@ -228,7 +228,7 @@ def _journal(services: Services, call: Call) -> Journal:
 
 
 def _rack(session: Session, call: Call) -> str | None:
-    """Return whose rows are wanted; None for every rack's."""
+    """Return the rack whose rows are wanted; None for all racks."""
     return (
         None if call.flag("all-racks") or (call.text_arg("file") and session.rack is None) else session.need_rack().name
     )
@@ -244,7 +244,7 @@ def _tell_damage(services: Services, call: Call) -> None:
 
 
 def _entries(session: Session, services: Services, call: Call, *, newest: int) -> Iterable[Entry]:
-    """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
+    """Return at least the rows of the wanted changes; only the end of a long journal is read if that is enough."""
     _tell_damage(services, call)
     if newest and not _filters(call):
         return _journal(services, call).all_entries(rack=_rack(session, call), newest=newest)

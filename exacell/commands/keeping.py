@@ -1,4 +1,4 @@
-"""What a line of a recipe keeps with its run, and what runs have kept."""
+"""Keep files and answers with a recipe's run, and show what runs have kept."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
     """Keep files of hosts, or the answer of a statement, and return a note about it.
 
     Raises:
-        StatementError: there is nothing to keep, or no run that it belongs to.
+        StatementError: there is nothing to keep, or no run to keep it with.
         RefusedError: it can't be kept.
-        ExacellError: whatever the statement itself raises.
+        ExacellError: any error of the statement itself.
     """
     found = read_kept(call)
     flags = session.options.over(call.flags)
@@ -60,7 +60,7 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
 
 
 def _shown(session: Session, services: Services, request: Request, call: Call, found: Kept) -> Result:
-    """Return what -n says: what would be kept, and of a command what exacell can't read of it."""
+    """Return the result with -n: what would be kept, and the parts of a command that exacell can't read."""
     notes = [f"-n: {call.text_arg('what')} would be kept as {found.name}"]
     if found.effect is Effect.OPAQUE:
         result = execute(session, services, request, with_call_flags(call.text_arg("what"), call.flags), inside=True)
@@ -69,7 +69,7 @@ def _shown(session: Session, services: Services, request: Request, call: Call, f
 
 
 def _told(keeping: Keeping, result: Result) -> Result:
-    """Return the result with a note of what is kept now under the name."""
+    """Return the result with a note of what is now kept under the name."""
     own = [row for row in kept(keeping.journal, keeping.rack) if (row.run, row.name) == (keeping.run, keeping.name)]
     if not own:
         return result
@@ -83,7 +83,7 @@ def _told(keeping: Keeping, result: Result) -> Result:
 def _files(
     session: Session, services: Services, keeping: Keeping, call: Call, found: Kept, hosts: Sequence[str]
 ) -> Result:
-    """Bring the files of the hosts of which none is kept yet."""
+    """Copy the files of those hosts of which none is kept yet."""
     left = [host for host in hosts if host not in keeping.whole()]
     seconds = call.flags.get("timeout")
     timeout = float(seconds) if isinstance(seconds, (int, float)) else DEADLINE
@@ -103,7 +103,7 @@ def _files(
 def _output(
     session: Session, services: Services, request: Request, keeping: Keeping, call: Call, found: Kept
 ) -> Result:
-    """Run a command where its output is not kept yet; who runs it keeps what each host said."""
+    """Run a command if its output is not kept yet; the function that runs it keeps each host's output."""
     assert found.line is not None
     line = with_call_flags(call.text_arg("what"), {**call.flags, "format": "json"})
     with session.selection.on(line.on) if line.on else nullcontext():
@@ -122,7 +122,7 @@ def _output(
 def _answer(
     session: Session, services: Services, request: Request, keeping: Keeping, call: Call, found: Kept
 ) -> Result:
-    """Keep what a statement answers in one file; an answer in which somebody's is missing is not kept."""
+    """Keep a statement's answer in one file; an answer that lacks that of a cell or host is not kept."""
     assert found.line is not None
     if "" in keeping.whole():
         return Result()
@@ -137,7 +137,7 @@ def _answer(
 
 
 def runs(services: Services, rack: str) -> dict[str, list[rows.Kept]]:
-    """Return the rows of what each run on a rack has kept, by the run's key, the oldest run first."""
+    """Return run key → rows of what that run of the rack has kept, the oldest run first."""
     found: dict[str, list[rows.Kept]] = {}
     for row in kept(services.journal, rack):
         found.setdefault(row.run, []).append(row)
@@ -145,7 +145,7 @@ def runs(services: Services, rack: str) -> dict[str, list[rows.Kept]]:
 
 
 def listed(session: Session, own: Sequence[rows.Kept]) -> Result:
-    """Return one record for each file that a run has kept; exit code 1 where one is not as it was kept."""
+    """Return one record for each file that a run has kept; the exit code is 1 if a file has changed since."""
     folder = session.home.state_dir
     records, problems = [], []
     for row in own:
@@ -173,7 +173,7 @@ def listed(session: Session, own: Sequence[rows.Kept]) -> Result:
 
 
 def outlined(found: dict[str, list[rows.Kept]]) -> list[dict[str, object]]:
-    """Return one record for each run that has kept something, as those of experiments are."""
+    """Return one record for each run that has kept something, in the form of those of experiments."""
     return [
         {
             "cell": None,

@@ -1,4 +1,4 @@
-"""What is measured outside of cells: trace files, where they lie and here."""
+"""Commands for measurements outside of cells: trace files, on their hosts and on this machine, and loads."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _KEYS = (Check(object="db.keys"), Check(object="db.session"))
 
 
 def summarize_traces(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per sentence, then one per event, what took most time first.
+    """Return one record per sentence, then one per event, the event with the most time first.
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file or collection, one can't be read, or the event is not in them.
+        RefusedError: a file or collection does not exist or can't be read, or none contains the event.
     """
     event = call.text_arg("event")
     found = together(traces_of(session, services, call.text_arg("files"), event))
@@ -64,7 +64,7 @@ def trace_on(session: Session, services: Services, call: Call) -> Planned:
     """Return the plan that switches a trace on; its result is one record for the node with its outcome.
 
     Raises:
-        RefusedError: there is no such session, or it is traced without its waits.
+        RefusedError: there is no such session, or it is already traced, but without waits.
     """
     return _switched(session, services, call, on=True)
 
@@ -87,8 +87,8 @@ def drive_commits(session: Session, services: Services, request: Request, call: 
     """Return the plan of a load that commits; its result is one record for the node with its outcome.
 
     Raises:
-        StatementError: no load can be like that.
-        RefusedError: a load has not ended, or has left its table.
+        StatementError: a parameter of the load is not possible.
+        RefusedError: an earlier load has not ended, or its table still exists.
     """
     rack, database = session.need_rack().name, call.text_arg("db")
     load = CommitLoad(
@@ -110,10 +110,10 @@ def drive_commits(session: Session, services: Services, request: Request, call: 
 
 
 def _kept_name(session: Session, call: Call) -> str:
-    """Return the name under which the figures of a load are kept, empty for none.
+    """Return the name under which the figures of a load are stored; empty for none.
 
     Raises:
-        RefusedError: it has an import of another program.
+        RefusedError: the name belongs to an import of another program.
     """
     name = call.text_arg("as")
     if name:
@@ -122,17 +122,17 @@ def _kept_name(session: Session, call: Call) -> str:
 
 
 def drive_lookups(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return the plan of a load that looks keys up; its result is one record for the node with its outcome.
+    """Return the plan of a load that looks up keys; its result is one record for the node with its outcome.
 
     Raises:
-        StatementError: no load can be like that.
-        RefusedError: such a load runs, or its table is there with other rows.
+        StatementError: a parameter of the load is not possible.
+        RefusedError: such a load is running, or its table exists with other rows.
     """
     return _reading(session, services, request, call, What.LOOK_UPS, call.int_arg("lookups") or 0)
 
 
 def drive_scans(session: Session, services: Services, request: Request, call: Call) -> Planned:
-    """Return the plan of a load that reads a whole table again and again, as :func:`drive_lookups` does for keys."""
+    """Return the plan of a load that scans a whole table again and again; errors as for :func:`drive_lookups`."""
     return _reading(session, services, request, call, What.SCANS, call.int_arg("scans") or 0)
 
 
@@ -155,7 +155,7 @@ def _reading(session: Session, services: Services, request: Request, call: Call,
 
 
 def drive_end(session: Session, services: Services, call: Call) -> Planned:
-    """Return the plan that drops the tables that loads have left."""
+    """Return the plan that drops the tables of earlier loads."""
     rack, database = session.need_rack().name, call.text_arg("db")
     client = DatabaseClient(session, services, database)
     node = client.home()
@@ -164,12 +164,12 @@ def drive_end(session: Session, services: Services, call: Call) -> Planned:
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per sentence, then the event's distribution, of what was collected and kept under a name.
+    """Collect trace files and store them under a name; return one record per sentence, then the event's distribution.
 
     Raises:
         TransportError: a node does not answer.
         ReplyError: a node's answer is an error.
-        RefusedError: no file has a wait for the event.
+        RefusedError: no file contains a wait for the event.
     """
     rack, name, event = session.need_rack().name, call.text_arg("as"), call.text_arg("event", SYNC)
     tag, last = call.text_arg("tag"), call.float_arg("last", 0)
@@ -214,11 +214,11 @@ def list_traces(session: Session, call: Call) -> Result:
 
 
 def compare_traces(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per sentence, then one per figure, of what an event's waits differ by in two sets of trace files.
+    """Return how an event's waits differ in two sets of trace files: one record per sentence, then one per figure.
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
-            events, or a set has no wait for the event.
+        RefusedError: a file or collection does not exist, can't be read or is in both sets; collections are of different events;
+            or a set has no wait for the event.
     """
     return shown(pair_of(session, services, call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))

@@ -1,4 +1,4 @@
-"""show and flush the cache in memory: PMEM on X8M and X9M, DRAM on X10M and later."""
+"""Show and flush the cache in memory: PMEM on X8M and X9M, DRAM on X10M and later."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
 
 
 def _statements(release: str) -> tuple[str, ...]:
-    """Return what to ask a cell of that release; of one that did not tell it, what the newest take."""
+    """Return the statements for a cell of that release; for an unknown release those of the newest one."""
     if not release or release_key(release) >= release_key(f.PMEM_UNTIL):
         return ("list cell attributes name", f.XRMEMCACHE, f.XRMEM_METRICS)
     if release_key(release) < release_key(f.PMEM_SINCE):

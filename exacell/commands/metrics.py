@@ -1,4 +1,4 @@
-"""Snapshots of counters, and what two of them mean."""
+"""Take snapshots of counters, and explain the difference of two snapshots."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from exacell.session.sysstat import read_sysstat
 from exacell.session.unpacking import opened
 
 OLDEST = timedelta(seconds=90)
-"""How old the last collection of a cell that collects once a minute may be when it is read."""
+"""Largest age of the last collection when it is read, for a cell that collects once a minute."""
 
 
 def snap(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell, or instance: its collection and the number of counters kept.
 
     Raises:
-        StatementError: db= is missing, or given where no database is asked.
-        CellSetError: hosts= names what is no host beside the cells.
-        RefusedError: one of those hosts gave no answer.
+        StatementError: db= is missing, or given for a kind that has no database.
+        CellSetError: hosts= names something that is not a host other than a cell.
+        RefusedError: one of those hosts did not answer.
     """
     kind, name, db = call.text_arg("kind"), call.text_arg("as"), call.text_arg("db")
     if (kind == SYSSTAT) is not bool(db):
@@ -62,7 +62,7 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
-    # A new collection comes behind this moment; the last one may be a minute old.
+    # A new collection follows this moment; the last one may be a minute old.
     began = datetime.now(UTC) - (timedelta() if fresh else OLDEST)
     if db:
         cells, problems, code = read_sysstat(session, services, request, db)
@@ -72,10 +72,10 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
 
 
 def snap_list(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: how many rows of the LIST statement were kept.
+    """Return one record per cell: how many rows of the LIST statement were stored.
 
     Raises:
-        StatementError: it is no LIST statement.
+        StatementError: the text is not a LIST statement.
         CellSetError, RefusedError: as :func:`snap`.
     """
     statement = told_apart(call.text_arg("statement"))
@@ -93,7 +93,7 @@ def _kept(
     hosts: Mapping[str, Mapping[str, str]],
     read: tuple[Mapping[str, CellCounters], tuple[str, ...], ExitCode],
 ) -> Result:
-    """Keep what was read as a snapshot, and return what is kept."""
+    """Store what was read as a snapshot, and return records about it."""
     cells, problems, code = read
     listed = kind.startswith(LISTED)
     if not cells:
@@ -122,7 +122,7 @@ def _kept(
 
 
 def _facts_of(session: Session, services: Services, request: Request, text: str) -> dict[str, dict[str, str]]:
-    """Return the facts of the hosts that ``text`` names, of none where it is empty."""
+    """Return the facts of the hosts in ``text``; empty for an empty text."""
     if not text:
         return {}
     with session.selection.on(text):
@@ -159,10 +159,10 @@ def snaps(session: Session, call: Call) -> Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """Two snapshots' kinds and what they mean.
+    """Two snapshots, and their differences by kind.
 
     Attributes:
-        lists: the LIST statements whose rows both have, where they are wanted.
+        lists: the LIST statements whose rows both have, if wanted.
         compared: one list of differences for each of ``kinds``.
     """
 
@@ -176,11 +176,11 @@ class Pairs:
 def pairs_of(
     asked: tuple[Session, Services, Request], names: tuple[str, str], *, anyway: bool, wanted: Sequence[str] = KINDS
 ) -> Pairs:
-    """Return the two snapshots that are named, of the wanted kinds, compared.
+    """Return two snapshots by their names, compared, with the wanted kinds.
 
     Raises:
         StoreError: there is no such snapshot.
-        RefusedError: they have nothing in common, or were taken under different conditions; or a file is no listing.
+        RefusedError: they have no kind in common, or were taken under different conditions; or a file is not a listing.
     """
     session, services, request = asked
     first, second = _both(session, names, listings=LISTED in wanted)
@@ -207,10 +207,10 @@ def pairs_of(
 
 
 def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[dict[str, Snapshot]]:
-    """Return the two that are named, by kind: snapshots of the rack, or two files that hold what LIST METRICCURRENT printed.
+    """Return the two snapshots by kind: snapshots of the rack, or two files with the output of LIST METRICCURRENT.
 
     Args:
-        listings: whether files are taken: their conditions are not known.
+        listings: whether files are allowed; the conditions of their counters are not known.
     """
     store = Store(session.home.state_dir / "store.db")
     kept = store.snapshot_names(session.rack.name) if session.rack is not None else []
@@ -232,7 +232,7 @@ def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[d
 
 
 def _listing(path: Path) -> dict[str, Snapshot]:
-    """Return what a file holds of LIST METRICCURRENT as snapshots of no rack, by kind."""
+    """Return the output of LIST METRICCURRENT in a file as snapshots of no rack, by kind."""
     with opened(path) as file:
         text = file.read(_LONGEST).decode("utf-8", "replace")
     found, strange = read_listing(text, str(path))
@@ -244,7 +244,7 @@ def _listing(path: Path) -> dict[str, Snapshot]:
 
 
 _LONGEST = 16 << 20
-"""Bytes of a listing that are read."""
+"""Most bytes of a listing that are read."""
 
 
 def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:
@@ -253,10 +253,10 @@ def _named_pairs(session: Session, services: Services, request: Request, call: C
 
 
 def explain_pair(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per sentence, then one per figure over the rack.
+    """Return one record per sentence, then one per figure for the whole rack.
 
     Raises:
-        RefusedError: not both snapshots have that kind, or they were taken under different conditions.
+        RefusedError: a snapshot does not have that kind, or they were taken under different conditions.
     """
     kind = call.text_arg("kind")
     pairs = _named_pairs(session, services, request, call, (kind,))
@@ -271,13 +271,13 @@ def explain_pair(session: Session, services: Services, request: Request, call: C
 
 
 def not_alike(unlike: Sequence[str]) -> tuple[str, ...]:
-    """Return the sentence that says what differs between two snapshots; none where nothing does."""
+    """Return a sentence about the conditions in which two snapshots differ; empty if they don't."""
     said = f"The snapshots are not alike, so the figures show that as well as the load: {'; '.join(unlike)}."
     return (said,) if unlike else ()
 
 
 def figure_row(figure: Figure) -> dict[str, Any]:
-    """Return a figure over the rack as a record."""
+    """Return a figure for the whole rack as a record."""
     limits = {name: None if value is None else round(value, 4) for name, value in vars(figure).items() if name in _ENDS}
     return {
         "cell": None,
@@ -293,8 +293,9 @@ _ENDS = ("low", "high")
 
 
 def show_delta(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell and, last of each kind, the rack's with a null cell; of kinds without figures one per counter,
-    of LIST statements one per change.
+    """Return one record per cell, and last of each kind one for the rack, with a null cell.
+
+    A kind without figures has one record per counter, a LIST statement one per change.
 
     Raises:
         RefusedError: the snapshots have nothing in common, or their counters were taken under different conditions.
@@ -332,7 +333,7 @@ def show_delta(session: Session, services: Services, request: Request, call: Cal
     columns = list({column.name: column for column in columns}.values()) or own
 
     def lines(width: int | None, color: bool, header: bool, *, together: bool) -> Iterator[str]:
-        """Yield the figures, a table of the counters that moved, and one of what changed in each LIST."""
+        """Yield the figures, a table of the counters that changed, and one of the changes for each LIST."""
         if rows:
             yield from table_lines(rows, own, width=width, color=color, header=header)
         moved = [row for row in counters if row["difference"]]
@@ -364,7 +365,7 @@ _COUNTERS = (
 
 
 def _counter_rows(kind: str, after: Snapshot, item: CellDelta, unlike: Sequence[str]) -> list[dict[str, Any]]:
-    """Return one record per counter of a cell, or of the rack, the one without an object being of all objects."""
+    """Return one record per counter of a cell, or of the rack; a counter without an object counts for all objects."""
     lifetime = {cell: counters.values for cell, counters in after.cells.items()}
     total = over_all(lifetime) if item.cell is None else lifetime.get(item.cell, {})
     known = metric_table()
@@ -388,7 +389,7 @@ def _counter_rows(kind: str, after: Snapshot, item: CellDelta, unlike: Sequence[
 
 
 def _unmoved(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the line that says how many counters did not move; none where all did."""
+    """Return a line with the number of counters that did not change; empty if all changed."""
     count = sum(not row["difference"] for row in rows)
     return [f"{counted(count, 'counter')} did not change; -o json shows them"] if count else []
 

@@ -1,4 +1,4 @@
-"""Values of metrics: one of them over time, and many of them for other programs."""
+"""Show the values of a metric over time, and export values of many metrics for other programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show_metric(services: Services, request: Request, call: Call) -> Result:
     """Return one record per sentence, then one per cell and object.
 
     Raises:
-        RefusedError: no cell has a value of it.
+        RefusedError: no cell has a value of the metric.
     """
     name, item = call.text_arg("name").upper(), call.text_arg("object")
     asked = f"name = '{name}'" + (f" and metricObjectName = '{_plain(item)}'" if item else "")
@@ -57,10 +57,10 @@ def show_metric(services: Services, request: Request, call: Call) -> Result:
 
 
 def export(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Write the values as they are read, whatever the output format is; return what is to be told of them.
+    """Write the values while they are read, independent of the session's output format; return notes about them.
 
     Raises:
-        StatementError: the history is asked for in a form that holds one value of each metric.
+        StatementError: the history is wanted in a form that has only one value of each metric.
     """
     form, like = call.text_arg("format"), call.text_arg("like")
     past = "last" in call.args
@@ -101,7 +101,7 @@ def export(session: Session, services: Services, request: Request, call: Call) -
 
 
 _AT_ONCE = 256
-"""Lines that are written in one piece."""
+"""Lines that are written at a time."""
 
 _KEYS = ("cell", "name", "metricObjectName", "metricValue", "unit", "metricType", "collectionTime")
 
@@ -129,10 +129,10 @@ def _minutes(call: Call) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text that stands between single quotes.
+    """Return a text that is put between single quotes.
 
     Raises:
-        StatementError: it has one itself.
+        StatementError: the text contains a single quote.
     """
     if "'" in text:
         raise StatementError(f"{text}: a name or a pattern can't have a single quote", hint="leave the quote out")

@@ -1,4 +1,6 @@
-"""Text for somebody else: SQL for ASM and databases, commands and files for cells. What only reads is let through."""
+"""Carry text for other programs: SQL for ASM and databases, commands and files for cells. Text that only reads needs no
+acceptance.
+"""
 
 from __future__ import annotations
 
@@ -100,10 +102,10 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
 
 
 def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
-    """Return one record per row of a query, the plan of a change that is understood, or the outcome of another change.
+    """Return one record per row of a query, the plan of a change that exacell can read, or the outcome of another change.
 
     Raises:
-        RefusedError: it can't be read and was not accepted.
+        RefusedError: the SQL can't be read and was not accepted.
     """
     sql = one_line(call.text_arg("text"))
     refuse_session_bound(sql)
@@ -135,7 +137,7 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
 
 
 def _unread(sql: str) -> UnreadError | None:
-    """Return what of a statement is not read as a query, None for a query that only asks."""
+    """Return why a statement is not read as a query; None for a query that only reads."""
     try:
         read_sql(f"{sql};")
     except UnreadError as error:
@@ -149,7 +151,7 @@ def _unread(sql: str) -> UnreadError | None:
 
 
 _PARAMETER = re.compile(r"\s*alter\s+system\s+(?:set|reset)\s+\"?([A-Za-z_][\w$#]*)", re.IGNORECASE)
-"""The first parameter that a statement sets."""
+"""Pattern of the first parameter that a statement sets."""
 
 
 def _rows(node: str, rows: Rows) -> Result:
@@ -173,13 +175,13 @@ def _accepted(
     *,
     targets: Sequence[str] = (),
 ) -> Mapping[str, Value]:
-    """Return the statement's flags when a change that can't be judged may be made.
+    """Return the statement's flags if a change that can't be judged may be made.
 
     Args:
-        targets: the nodes that it goes to, as far as that is known.
+        targets: the nodes that the change goes to, if known.
 
     Raises:
-        RefusedError: the rack is read-only or in production, or it was not accepted.
+        RefusedError: the rack is read-only or a production rack, or the change was not accepted.
     """
     session.need_rack()
     flags = session.options.over(call.flags)
@@ -195,13 +197,13 @@ def _accepted(
 
 
 def _shown(sql: str) -> str:
-    """Return the beginning of a statement, as messages show it."""
+    """Return the beginning of a statement for messages."""
     return sql if len(sql) <= 60 else f"{sql[:57]}..."
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Instance:
-    """Where a change in SQL goes: an ASM cluster, or a database, whose ``user`` of the operating system runs SQL*Plus."""
+    """The target of a change in SQL: an ASM cluster, or a database. SQL*Plus runs as ``user`` of the operating system."""
 
     asm: str = ""
     database: str = ""
@@ -217,7 +219,7 @@ def _change(
     unread: UnreadError,
     instance: _Instance,
 ) -> Result:
-    """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
+    """Ask for confirmation of SQL that can't be judged, journal it, send it, and return the instance's answer."""
     flags = _accepted(session, services, request, call, sql, unread)
     refuse_losses(sql[:60], asm_losses(sql), accepted_loss(session.options.over(call.flags)))
     refuse_absences(session, services, request, absences_in(sql), statement=call.text, beside=True)
@@ -228,7 +230,9 @@ def _change(
     services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(
+        session.need_rack(), session.home.state_dir
+    ).refuse_held()  # The user is not asked about a change that would then be refused.
     services.journal.refuse_damaged()
     if not flags.get("yes"):
         ask(services.console, sql[:60], hint="-y answers yes")
@@ -258,7 +262,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     """Return one record per cell or host: exit status and output.
 
     Raises:
-        StatementError: there is no command, or a flag of exacell's stands among its words.
+        StatementError: there is no command, or a flag of exacell is among its words.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
     text, flags = command_given(call, session.options.over(call.flags))
@@ -282,7 +286,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             services.recognition.recognise(session.selection.hosts)
         if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
             said = [f"{name}: it is not in allow_commands of these hosts" for name in unnamed or ()]
-            # What a known program may not do goes first; of one without a row there is nothing else to say.
+            # What a known program may not do comes first; about a program without a row nothing more is known.
             other = [why for why in findings.unread if not said or not why.endswith(NO_ROW)]
             findings = replace(
                 findings,
@@ -290,7 +294,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
                 instead=findings.instead or _ALLOWING,
             )
         return _work(session, services, request, call, findings, (step,), flags, _Known(named=unnamed == []))
-    # One CellCLI statement, or a command that shows something, is let through on every release.
+    # A single CellCLI statement, or a command that only shows something, is allowed on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     change = single_change(text)
@@ -305,8 +309,9 @@ _ALLOWING = (
 
 
 def _unnamed_on_hosts(session: Session, text: str) -> list[str] | None:
-    """Return the programs in a text that are not read and that ``allow_commands`` of no group of a host names; None where more
-    than programs is not read."""
+    """Return the unread programs in a text that ``allow_commands`` of the host's groups does not name; None if the text has
+    other unread parts, too.
+    """
     programs, rack = unread_programs(text), session.need_rack()
     if programs is None:
         return None
@@ -318,10 +323,10 @@ def _unnamed_on_hosts(session: Session, text: str) -> list[str] | None:
 
 
 def _refuse_cell_changes(findings: Findings, hosts: Sequence[str]) -> None:
-    """Return when a text for hosts holds no change of cells.
+    """Raise RefusedError if a text for hosts contains a change of cells.
 
     Raises:
-        RefusedError: it does: from a host nobody can tell which cells it would reach.
+        RefusedError: it does; it is not known which cells the change would reach from a host.
     """
     if findings.changes:
         raise RefusedError(
@@ -361,11 +366,11 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class _Known:
-    """What is known of a command beside its text.
+    """What is known about a command besides its text.
 
     Attributes:
-        single: it is one command that also restricted logins may run.
-        named: the configuration of the hosts names what is not read.
+        single: whether it is one command that restricted logins may run, too.
+        named: whether the configuration of the hosts names its unread programs.
     """
 
     single: bool = False
@@ -385,16 +390,16 @@ def _work(
     flags: Mapping[str, Value],
     known: _Known = _UNKNOWN,
 ) -> Result:
-    """Judge, confirm, journal and do the work on every selected cell or host at a time; return what became of it.
+    """Judge, confirm, journal and do the work on the selected cells or hosts; return one record per target.
 
     Args:
-        flags: the statement's, with those that stand among its words.
-        known: what is known of the command beside its text.
+        flags: the statement's flags, including those among its words.
+        known: what is known about the command besides its text.
     """
     name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not repeated: check what it has done, then type it again: `{call.text}`"])
-    if hosts:  # They are reached over ssh whatever reaches the cells.
+    if hosts:  # They are reached over ssh, whatever the transport of the cells is.
         _refuse_cell_changes(findings, hosts)
     else:
         refuse_programs(services.transport.capabilities, name)
@@ -430,14 +435,14 @@ def _work(
 def _detached(
     group: Group, judgement: Judgement, call: Call, command: str, flags: Mapping[str, Value], *, printing: bool
 ) -> Result:
-    """Run a command apart from the link on each host, follow it to its end there, and return what became of it."""
+    """Run a command on each host independently of the connection, follow it to its end, and return the outcomes."""
     session, services, folder = group.session, group.services, new_folder()
     keeping = group.request.keeping
     details = {"detached": folder, **({"keeps": keeping.name} if keeping is not None else {})}
     record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details=details)
 
     def over(outcome: Outcome) -> None:
-        if keeping is not None:  # First: once its end is recorded, nobody looks for its output any more.
+        if keeping is not None:  # This comes first: once the end is recorded, the output is not fetched any more.
             keep_output(keeping, outcome, record.change)
         record.ended([outcome])
 
@@ -459,10 +464,10 @@ def _detached(
 
 
 def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], record: Record | None) -> list[Outcome]:
-    """Do the steps on all targets, as many at a time as the fan-out allows, and return what became of it, in their order.
+    """Do the steps on all targets, as many at a time as the fan-out allows, and return the outcomes in their order.
 
     Args:
-        record: where the journal gets its rows; None for what changes nothing.
+        record: the record that writes the journal's rows; None for work that changes nothing.
     """
     with record.open() if record is not None else nullcontext():
         if record is not None:
@@ -501,7 +506,7 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
 
 
 def _counted(step: Step, sending: Sending, label: str) -> Step:
-    """Return a step whose upload, where it is one, tells how far it is."""
+    """Return a step that reports the progress of its upload, if it has one."""
     if step.upload is None:
         return step
     sent, untold = partial(sending.sent, label), partial(sending.tells_nothing, label)

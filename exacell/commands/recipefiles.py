@@ -1,4 +1,4 @@
-"""Recipes as files: a new one from a template, and the usual layout of one."""
+"""Commands for recipe files: create one from a template or from typed statements, and format one."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from exacell.session.state import Session
 
 
 def fmt(session: Session, call: Call) -> Result:
-    """Return a note on what was written; with ``--check`` what would change, as a diff.
+    """Return a note about the file that was formatted; with ``--check`` a diff of what would change.
 
     Raises:
-        RecipeError: there is no such recipe, it comes with exacell, or it can't be written.
+        RecipeError: there is no such recipe, it is part of exacell, or it can't be written.
     """
     draft = load_draft(session.home, call.text_arg("name"))
     name, text = draft.recipe.name, draft.recipe.text
@@ -47,11 +47,11 @@ def fmt(session: Session, call: Call) -> Result:
 
 
 def new(session: Session, services: Services, call: Call) -> Result:
-    """Return a note on the recipe that was written in the user's editor, which begins with a template.
+    """Return a note about the new recipe, which the user wrote in the editor, starting from a template.
 
     Raises:
-        RecipeError: there is one of that name, or no terminal for an editor.
-        StatementError: the editor failed; what was written in it stays.
+        RecipeError: there is already one of that name, or no terminal for an editor.
+        StatementError: the editor failed; the file stays as it is.
     """
     name = call.text_arg("name").removesuffix(SUFFIX)
     path = session.home.recipes_dir / f"{name}{SUFFIX}"
@@ -66,10 +66,10 @@ def new(session: Session, services: Services, call: Call) -> Result:
 
 
 def _make(name: str, path: Path, text: str) -> None:
-    """Write a recipe's file, which must not be there.
+    """Write a recipe's file, which must not exist.
 
     Raises:
-        RecipeError: it is, or it can't be written.
+        RecipeError: it exists, or can't be written.
     """
     try:
         ensure_dir(path.parent)
@@ -89,10 +89,10 @@ def _there_is(name: str, path: Path) -> RecipeError:
 
 
 def record_start(session: Session, call: Call) -> Result:
-    """Return a note; what is typed from now on is kept for a recipe.
+    """Start to record typed statements for a recipe, and return a note.
 
     Raises:
-        RecipeError: there is one of that name, or one is being recorded.
+        RecipeError: there is already a recipe of that name, or one is being recorded.
     """
     name = call.text_arg("name").removesuffix(SUFFIX)
     path = session.home.recipes_dir / f"{name}{SUFFIX}"
@@ -105,10 +105,10 @@ def record_start(session: Session, call: Call) -> Result:
 
 
 def record_stop(session: Session) -> Result:
-    """Return a note on the recipe that was written of what was typed.
+    """Write the recorded statements as a recipe, and return a note.
 
     Raises:
-        RecipeError: nothing is being recorded, or the file can't be written; what was recorded is kept.
+        RecipeError: nothing is being recorded, or the file can't be written; the recorded statements are kept.
     """
     recorded = session.recorded
     if recorded is None:
@@ -132,7 +132,7 @@ def record_stop(session: Session) -> Result:
 
 
 def left_recording(session: Session, console: Console) -> None:
-    """Write the recipe that is still being recorded when a session ends, and say so: nobody types it again."""
+    """Write the recipe that is still being recorded when a session ends, and show a note, so that nothing is lost."""
     try:
         done = record_stop(session)
         said = [*done.notes, *done.problems]
@@ -143,7 +143,7 @@ def left_recording(session: Session, console: Console) -> None:
 
 
 def _edited(session: Session, services: Services, name: str, path: Path, begun: str) -> Result:
-    """Return what became of a new recipe's file, which stays as its editor left it."""
+    """Return a note about a new recipe's file, which stays as the editor left it."""
     while True:
         try:
             opened = services.console.edit(path, session.env)
@@ -181,7 +181,7 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
 
 
 def template(name: str, path: Path) -> str:
-    """Return the text that a new recipe begins with: the recipe's own words in comments, and one statement."""
+    """Return the template for a new recipe: the words of recipes in comments, and one statement."""
     own = [(word.shape, word.about, word.place) for word in RECIPE_WORDS.values() if word.name != "recipe"]
     width = max(len(shape) for shape, _, _ in own) + 2
     header = [f"# {shape:<{width}}{about}" for shape, about, place in own if place is Place.HEADER]

@@ -1,4 +1,4 @@
-"""Recipes: list, show, check and run them; and the statements that recipes are made of besides the verbs."""
+"""Commands for recipes: list, show, check and run them; and the statements that are used mainly in recipes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from exacell.session.recording import since, told_while_waiting
 
 
 def recipes(session: Session, call: Call) -> Result:
-    """Return one record per recipe; one that can't be read says why instead of its title."""
+    """Return one record per recipe; one that can't be read has the reason in place of its title."""
     word = call.text_arg("word").lower()
     rows: list[Record] = []
     for name in sorted(recipe_files(session.home)):
@@ -56,7 +56,7 @@ def recipes(session: Session, call: Call) -> Result:
 
 
 def _drawn(rows: Sequence[Record]) -> Draw:
-    """Return what draws recipes for eyes: on a terminal a line each with what it does, and below it its parameters."""
+    """Return the drawing function for recipes: on a terminal one line each with its title, and its parameters below."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         if width is None:
@@ -80,7 +80,7 @@ def show(session: Session, call: Call) -> Result:
 
 
 def check_one(session: Session, call: Call) -> Result:
-    """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
+    """Return a note, or one record for each problem: its line, what is wrong, and the hint."""
     draft = load_draft(session.home, call.text_arg("name"))
     name = draft.recipe.name
     found = sorted((*problems_of(draft), *_inside(session, draft)), key=lambda each: each.number)
@@ -102,17 +102,17 @@ def check_one(session: Session, call: Call) -> Result:
 
 
 def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rolled: bool = False) -> Iterator[Problem]:
-    """Yield what is wrong with the recipes that a recipe runs, at the line that runs them; one named by a value is not judged.
+    """Yield the problems of the recipes that a recipe runs, at the line that runs them; a recipe named by a value is not checked.
 
     Args:
-        rolled: a line of a rolling runs it.
+        rolled: whether a line of a rolling runs it.
     """
     within = (*within, draft.recipe.name)
     for line in draft.recipe.lines:
         try:
             parsed = parse_line(line.text, shell=False)
         except ExacellError:
-            continue  # What is wrong with the line itself is told already.
+            continue  # The problem of the line itself is already listed.
         call = parsed.call if parsed is not None else None
         if call is None or call.command.words != ("run",) or "$" in call.text_arg("name"):
             continue
@@ -144,7 +144,7 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rol
 
 
 def _not_in_turns(recipe: Recipe) -> Iterator[Problem]:
-    """Yield what of a recipe can't be run by a line of a rolling."""
+    """Yield the parts of a recipe that can't run inside a rolling."""
     for turns in dict.fromkeys(line.turns for line in recipe.lines if line.turns is not None):
         yield Problem(number=turns.number, message=WITHIN_ROLLING.format("rolling"), hint=WITHIN_ROLLING_HINT)
     for line in recipe.lines:
@@ -153,7 +153,7 @@ def _not_in_turns(recipe: Recipe) -> Iterator[Problem]:
 
 
 def _problems_drawn(rows: Sequence[Record]) -> Draw:
-    """Return what draws problems for eyes: a sentence each behind its line's number."""
+    """Return the drawing function for problems: one sentence each after its line number."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         for told in rows:
@@ -181,16 +181,16 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
     for said in (*remarks_of(recipe), *ready.outline()):
         services.console.say(said)
-    if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
+    if dry or request.origin or not ready.changes:  # Nobody has to continue it.
         return RecipeRunner(session, services, request, ready, call, turns=turns).run()
     return carry_out(session, services, request, ready, call, begin(session, services, ready, call), turns)
 
 
 def check(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return a note when it holds, nothing in a recipe.
+    """Return a note if the check is true; nothing in a recipe.
 
     Raises:
-        RecipeError: it does not hold; names cell, object, attribute and value.
+        RecipeError: it is not true; names cell, object, attribute and value.
     """
     text = call.text_arg("fact")
     wrong = wrong_with(session, services, request, read_fact(text))
@@ -204,12 +204,12 @@ def check(session: Session, services: Services, request: Request, call: Call) ->
 
 
 def wait(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return nothing when the time has passed or the check holds.
+    """Return nothing once the time has passed or the check is true.
 
     Raises:
-        StatementError: it is neither a duration nor a check.
-        RecipeError: the check did not hold in time; names cells and what is not so.
-        InterruptedByUserError: Ctrl-C.
+        StatementError: the text is neither a duration nor a check.
+        RecipeError: the check was not true in time; names the cells and values.
+        InterruptedByUserError: the user pressed Ctrl-C.
     """
     text = call.text_arg("what")
     until = read_until(text, bounded=bool({"every", "for"} & call.args.keys()))
@@ -244,7 +244,7 @@ def _wait_until(
             raise error
         reason, cells = next(iter(wrong.items()))
         where = f"{fold(cells)}: " if cells else ""
-        # The time comes first: it is what a narrow window still shows.
+        # The time comes first, so that even a narrow window shows it.
         rest = format_duration(round(left))
         services.console.waiting(f"waiting, {rest} at most: {where}{reason}{and_more(len(wrong))}")
         if session.interrupted.wait(min(every, left)):
@@ -256,23 +256,23 @@ def _wait_until(
 
 
 SHORTEST_LOOK = 0.1
-"""Seconds between two looks at least, whatever every= says: each starts a CellCLI or two on every cell."""
+"""Least seconds between two reads, even if every= is shorter: each read starts CellCLI once or twice on every cell."""
 
 LONGEST_WAIT = 3600.0
-"""Seconds that ``wait until`` goes on unless for= says otherwise."""
+"""Most seconds of ``wait until`` without for=."""
 
 
 def prompt(services: Services, call: Call) -> Result:
-    """Return nothing; the text is talk."""
+    """Show the text; return nothing."""
     services.console.say(plain_text(call.text_arg("text")))
     return Result()
 
 
 def confirm(session: Session, services: Services, call: Call) -> Result:
-    """Return which changes are kept; nothing when a question was answered with yes.
+    """Return the changes that are kept; nothing if a question was answered with yes.
 
     Raises:
-        RefusedError: no such change waits; the answer was no, or nobody could be asked.
+        RefusedError: no such change waits for a confirmation; the answer was no, or nobody could be asked.
     """
     text = call.text_arg("text")
     if text and not text.isdigit():

@@ -1,5 +1,4 @@
-"""The session itself: which rack, which cells, which mode, settings; CellCLI's client-side
-statements; history, aliases and EDIT."""
+"""Commands of the session itself: rack, cells, mode, settings; CellCLI's client-side statements; history, aliases and EDIT."""
 
 from __future__ import annotations
 
@@ -34,22 +33,22 @@ from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
-"""Settings that a transport is made with: changing one opens the connections anew."""
+"""Settings of a transport: changing one opens the connections again."""
 
 
 @runtime_checkable
 class SessionConsole(Protocol):
-    """What a surface's console knows besides talk: CellCLI's ECHO, DATEFORMAT and SPOOL."""
+    """The functions of a console besides messages: CellCLI's ECHO, DATEFORMAT and SPOOL."""
 
     echo: bool
     local_dates: bool
 
     def spool(self, path: Path | None, *, append: bool = False, anew: bool = False) -> None:
-        """Write a copy of all data to ``path`` from now on, which has to be a new file for ``anew``; None ends that."""
+        """Write a copy of all data to ``path`` from now on; with ``anew`` it must be a new file. None ends the copy."""
 
     @property
     def spooling(self) -> Path | None:
-        """The file that gets a copy, None when there is none."""
+        """Return the file that gets a copy; None if there is none."""
 
 
 def _console(services: Services, statement: str) -> SessionConsole:
@@ -59,7 +58,7 @@ def _console(services: Services, statement: str) -> SessionConsole:
 
 
 def connect(session: Session, services: Services, call: Call) -> Result:
-    """Connect and say to what."""
+    """Connect to a rack and return a note about it."""
     rack = services.connect(call.text_arg("rack"))
     services.warm()
     nodes = f", database nodes {fold(rack.dbnodes)}" if rack.dbnodes else ""
@@ -69,7 +68,7 @@ def connect(session: Session, services: Services, call: Call) -> Result:
 
 
 def use(session: Session, services: Services, call: Call) -> Result:
-    """Select cells and say which."""
+    """Select cells and return a note about them."""
     chosen = use_cells(session, services, call.text_arg("cells"))
     notes = [f"using {len(chosen)} of {len(session.need_rack().cells)} cells: {chosen}"]
     if not services.more_to_come:
@@ -94,7 +93,7 @@ def cells(session: Session, call: Call) -> Result:
 
 
 def racks(session: Session, call: Call) -> Result:
-    """Return one record per rack that is configured, and the current one when it was found otherwise."""
+    """Return one record per configured rack, and one for the current rack if it was found in another way."""
     known = dict(load(session.home, session.env).racks)
     if session.rack is not None:
         known.setdefault(session.rack.name, session.rack)
@@ -106,7 +105,7 @@ def racks(session: Session, call: Call) -> Result:
         }
         for rack in known.values()
     ]  # fmt: skip
-    # Where each is written, a path, would make the table too wide for most terminals: -o json has it.
+    # The path of each rack's file would make the table too wide for most terminals; -o json has it.
     columns = (
         Column("name"), Column("current"), Column("cells", "cells"), Column("dbnodes", "cells"), Column("production"),
         Column("emulated"),
@@ -123,7 +122,7 @@ def racks(session: Session, call: Call) -> Result:
 
 
 def set_mode(session: Session, services: Services, call: Call) -> Result:
-    """Switch the mode and say which it is now."""
+    """Switch the mode and return a note with the new mode."""
     services.set_mode(read_only=call.text_arg("mode") == "ro")
     return Result(notes=("read-only" if session.read_only else "read-write",))
 
@@ -135,7 +134,7 @@ def set_format(session: Session, call: Call) -> Result:
 
 
 def set_transport(session: Session, services: Services, call: Call) -> Result:
-    """Change the transport of the session; connections open anew on the next statement."""
+    """Change the transport of the session; the next statement opens the connections again."""
     before = session.settings
     session.settings = session.settings.with_value("transport", call.text_arg("transport"))
     services.close()
@@ -165,10 +164,10 @@ def show_transports(session: Session, call: Call) -> Result:
 
 
 def set_value(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Change one setting and say what it is now.
+    """Change one setting and return a note with its value.
 
     Raises:
-        RefusedError: it names a program, and the door of this machine's programs does not let it pass.
+        RefusedError: it names a program, and programs of this machine may not be started here.
     """
     name = call.text_arg("name")
     if name == "pager":
@@ -186,7 +185,7 @@ def set_echo(services: Services, call: Call) -> Result:
 
 
 def set_dateformat(services: Services, call: Call) -> Result:
-    """Switch the form of times."""
+    """Switch between the forms of times."""
     _console(services, "SET DATEFORMAT").local_dates = call.text_arg("form") == "local"
     return Result()
 
@@ -204,7 +203,7 @@ def show_settings(session: Session, services: Services, call: Call) -> Result:
 
 
 def why(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per part of the newest error: the statement, what was wrong, each reason, each way out."""
+    """Return one record per part of the newest error: the statement, the error, each reason, each hint."""
     if session.refused is None:
         return Result(notes=("no statement was refused since this session began",))
     text, error = session.refused
@@ -219,7 +218,7 @@ def why(session: Session, services: Services, call: Call) -> Result:
 
 
 def refresh(session: Session, services: Services, call: Call) -> Result:
-    """Drop connections and learned names; the configuration is read again."""
+    """Close connections and forget learned names; the configuration is read again."""
     if session.rack is None:
         return Result(notes=("no rack is connected",))
     used = session.selected()
@@ -229,7 +228,7 @@ def refresh(session: Session, services: Services, call: Call) -> Result:
     try:
         rack = services.connect(session.rack.name)
     except ConfigError:
-        # A rack that -c, cellip.ora or a group file described is in no configuration: only its connections are renewed.
+        # A rack from -c, cellip.ora or a group file is in no configuration: only its connections are renewed.
         services.close()
         rack = session.need_rack()
     if not everything:
@@ -250,7 +249,7 @@ def refresh(session: Session, services: Services, call: Call) -> Result:
 
 
 def leave(call: Call) -> Result:
-    """Tell the surface to end.
+    """End the session.
 
     Raises:
         SessionExit: always.
@@ -259,7 +258,7 @@ def leave(call: Call) -> Result:
 
 
 def start(call: Call) -> Result:
-    """Hand the file to the surface, which runs it."""
+    """Return the script file, which the runner then runs."""
     path = at_home(call.text_arg("file"))
     if not path.is_file() and not path.suffix and path.with_suffix(".scl").is_file():
         path = path.with_suffix(".scl")
@@ -267,11 +266,11 @@ def start(call: Call) -> Result:
 
 
 def spool(session: Session, services: Services, call: Call) -> Result:
-    """Begin or end a copy.
+    """Begin or end a copy of the output in a file.
 
     Raises:
         StatementError: the file can't be written.
-        RefusedError: it is there, and -m was given or the rack is a production rack.
+        RefusedError: the file exists, and -m was given or the rack is a production rack.
     """
     console = _console(services, "SPOOL")
     name, how = call.text_arg("file"), call.text_arg("how")[:3]
@@ -308,7 +307,7 @@ def history(session: Session, call: Call) -> Result:
 
 
 def alias(session: Session, call: Call) -> Result:
-    """Keep an alias, or return one record per alias."""
+    """Store an alias, or return one record per alias."""
     known = Aliases(session.home)
     name, statement = _definition(call.text_arg("definition"))
     if not statement:
@@ -344,7 +343,7 @@ def _definition(text: str) -> tuple[str, str]:
 
 
 def _refuse_taken(name: str) -> None:
-    """Refuse an alias that can't be typed, or that would hide a statement."""
+    """Raise StatementError for an alias that can't be typed, or that would hide a statement."""
     if not ALIAS_NAME.fullmatch(name):
         raise StatementError(f"'{name}' can't be an alias: use a letter, then letters, digits, _ and -")
     if name.upper() in VERBS or name.lower() in ("on", "rem") or any(name.lower() == words[0] for words in commands()):
@@ -352,7 +351,7 @@ def _refuse_taken(name: str) -> None:
 
 
 def edit(session: Session, call: Call) -> Result:
-    """Hand the statement to the prompt, which has the terminal."""
+    """Return the statement for the prompt, which opens it for editing."""
     entries = read_entries(history_file(session.home.state_dir))
     number = call.int_arg("number")
     if number is not None and not 1 <= number <= len(entries):

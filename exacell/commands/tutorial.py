@@ -1,4 +1,4 @@
-"""tutorial: twelve steps at the real prompt of an emulated rack, each checked."""
+"""``tutorial``: twelve steps at the real prompt of an emulated rack; each step is checked."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from exacell.session.tutorial import Tutorial
 
 
 def tutorial(session: Session, services: Services, call: Call) -> Result:
-    """Return the present step as text.
+    """Return the current step as text.
 
     Raises:
-        RefusedError: the rack is no emulated one: the steps change it.
+        RefusedError: the rack is not emulated; the steps would change it.
     """
     where = call.text_arg("where")
     lesson = Tutorial(session.home.state_dir)

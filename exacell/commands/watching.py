@@ -1,4 +1,4 @@
-"""Statements that go on by themselves: watch any reading statement, and a live view of the rack's load."""
+"""Statements that repeat themselves: ``watch`` for any reading statement, and ``top``, a live view of the rack's load."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ from exacell.session.repeating import Repeating
 from exacell.session.request import Request
 
 _LEAST = 0.2
-"""Seconds: more often than that no cell is asked."""
+"""Least seconds between two reads of a cell."""
 
 
 @runtime_checkable
 class LiveConsole(Protocol):
-    """What a surface offers to statements that go on by themselves."""
+    """The functions of a console for statements that repeat themselves."""
 
     header: bool
     color: bool
 
     def screen(self) -> AbstractContextManager[Screen | None]:
-        """The whole terminal; None where there is none, or where the data go elsewhere."""
+        """Return the whole terminal; None if there is none, or the data go elsewhere."""
 
     @property
     def unicode(self) -> bool:
-        """Whether block characters can be shown."""
+        """Return whether block characters can be shown."""
 
     @property
     def columns(self) -> int | None:
-        """The width of the terminal that gets the data, None where something else does."""
+        """Return the width of the terminal that gets the data; None if the data go elsewhere."""
 
     def data(self, text: str) -> None:
         """Write data at once."""
@@ -62,10 +62,10 @@ def _console(services: Services, statement: str) -> LiveConsole:
 
 
 def watch(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Show answers until the user leaves; return the last one where a screen was used.
+    """Show answers until the user leaves; return the last answer if a screen was used.
 
     Raises:
-        StatementError: the statement is none, or changes something.
+        StatementError: the text is not a statement, or changes something.
     """
     line = _watched(call)
     services.more_to_come = True
@@ -114,7 +114,7 @@ def _on_screen(
     last, height = view.last, screen.size[1]
     if last is None:
         return Result()
-    # What stays behind fits on the screen: no pager opens behind the q that left this view.
+    # The last answer fits on the screen: no pager opens after the q that left this view.
     return replace(
         last,
         notes=(*last.notes, f"watched {counted(view.count, 'time')}"),
@@ -146,12 +146,12 @@ def _appended(
 
 
 def _quietly(services: Services) -> tuple[Session, Services]:
-    """Return a session for one reading, which remembers nothing for ``@failed``."""
+    """Return a session for one read; the read does not change ``@failed``."""
     return services.aside(Recording(services.fleet), same_interruption=True)
 
 
 def top(session: Session, services: Services, call: Call) -> Result:
-    """Show the load until the user leaves; what is to be done from there runs as the statement that it is."""
+    """Show the load until the user leaves; an action that the user chooses there runs as its statement."""
     services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(services, "top")
@@ -178,10 +178,10 @@ def top(session: Session, services: Services, call: Call) -> Result:
             break
         services.console.say(f"top: {deck.wanted}")
         services.run_nested(deck.wanted)
-        session.interrupted.clear()  # It ended that statement.
+        session.interrupted.clear()  # The interruption ended that statement.
         if services.console.ask("Enter goes back to top ") is None:
             break
-    # What stays behind fits on the screen: no pager opens behind the q that left this view.
+    # The last view fits on the screen: no pager opens after the q that left it.
     result = _table(view)
     return replace(
         result,
@@ -220,9 +220,9 @@ def _table(view: Top) -> Result:
 def _top_appended(
     session: Session, services: Services, console: LiveConsole, call: Call, form: str, view: Top
 ) -> Result:
-    """Write a table for each collection; the first one needs two, so it comes after the second.
+    """Write a table for each collection; the first one needs two collections, so it comes after the second.
 
-    Cells collect at about the same time, not at the same: a table waits for the cells that are one look behind.
+    Cells collect at about, but not exactly, the same time: a table waits for cells that are one read behind.
     """
     every, count = max(call.float_arg("every", 5.0), _LEAST), call.int_arg("count") or 0
     frames = Appending(form, header=console.header, columns=lambda: console.columns)
@@ -249,11 +249,11 @@ def _top_appended(
 
 
 _ALL = 10_000
-"""Rows of a terminal that scrolls: each cell gets its line."""
+"""Rows of a scrolling terminal, so that each cell gets its line."""
 
 
 def _for_eyes(result: Result, view: Top, console: LiveConsole) -> Result:
-    """Return ``result`` drawn as on a screen where a terminal shows it that can't be one: it fits its width so."""
+    """Return ``result`` drawn as on a screen, fitted to the width of a terminal that can't show a live view."""
     if console.columns is None or not result.records:
         return result
     return replace(result, draw=lambda width, color, header: iter(view.last_lines(width or 80, _ALL, color=color)))

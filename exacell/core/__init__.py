@@ -1,1 +1,1 @@
-"""Files that several processes or users share: opened so that nobody on the host can put something else in their place."""
+"""What all other packages build on: configuration, errors, sets of cells, units, paths, and files that several users share."""

@@ -1,7 +1,7 @@
-"""Time that passes, work beside the caller, and the user's wish that no more is begun.
+"""Time since the host started, work in another thread, and the user's wish to stop.
 
-Time passes whatever a clock is set to, also while this host sleeps or this process is stopped. A signal handler may set the
-wish. Work beside the caller is done in a thread of its own, and waited for as long as somebody wants to wait.
+The clock here keeps counting while this host sleeps or this process is stopped. A signal handler may set the wish to stop.
+Work in another thread can be awaited, or left alone after an interruption.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ def uptime() -> float:
 
 
 class Interruption(threading.Event):
-    """An event that may be set in the handler of a signal.
+    """An event that may be set in a signal handler.
 
-    ``threading.Event`` sets itself under a lock that its own ``wait`` takes, too: a handler that runs in the waiting thread
-    at that moment waits for itself for ever. Here a flag is set, and each who waits has a bell of its own: a lock that only
-    he takes, and that whoever sets the event lets go, which never waits.
+    ``threading.Event`` sets itself under a lock that its own ``wait`` takes, too: a handler that runs in the waiting thread at
+    that moment would wait for itself for ever. Here :meth:`set` sets a flag and releases one lock per waiting thread (its
+    bell), which never blocks.
 
-    A queue.SimpleQueue is no bell: where the time of its ``get`` is over when a signal has interrupted it (the process was
-    stopped and goes on, a handler took long), it waits for ever. A lock does not. Source: CPython 3.11,
+    A queue.SimpleQueue can't be used as the bell: if the timeout of its ``get`` ends while a signal interrupts it (the process
+    was stopped and continued, or a handler was slow), it waits for ever. A lock does not. Source: CPython 3.11,
     Modules/_queuemodule.c and acquire_timed in Modules/_threadmodule.c.
     """
 
@@ -34,30 +34,30 @@ class Interruption(threading.Event):
         super().__init__()
         self._wished = False
         self.times = 0
-        """How often it was set: what came before a statement that took it back is not forgotten by who remembers this."""
+        """How often it was set; a caller that remembers this number notices an interruption even if it was cleared since."""
         self._waiting: list[threading.Lock] = []
 
     def is_set(self) -> bool:
-        """Whether it is set."""
+        """Return whether it is set."""
         return self._wished
 
     def set(self) -> None:
-        """Set it and wake all who wait; safe in a signal handler, which must not raise either."""
+        """Set it and wake all waiting threads; safe in a signal handler, and never raises."""
         self._wished = True
         self.times += 1
         for bell in tuple(self._waiting):
-            with suppress(RuntimeError):  # It rings already.
+            with suppress(RuntimeError):  # It was released already.
                 bell.release()
 
     def clear(self) -> None:
-        """Take it back."""
+        """Clear it."""
         self._wished = False
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Return whether it is set, at once or within ``timeout`` seconds; None waits as long as it takes."""
+        """Return whether it is set, now or within ``timeout`` seconds; None waits without limit."""
         bell = threading.Lock()
         bell.acquire()
-        self._waiting.append(bell)  # Before the look: who sets it afterwards finds the bell.
+        self._waiting.append(bell)  # Before the check: a later set() then finds the bell.
         try:
             if self._wished:
                 return True
@@ -70,14 +70,14 @@ class Interruption(threading.Event):
 T = TypeVar("T")
 
 AFTERWARDS = 3.0
-"""Seconds that a look under way is still given when somebody has interrupted: cells that live answer in less."""
+"""Seconds for which a read may continue after an interruption: working cells answer faster."""
 
 _GLANCE = 0.1
-"""Seconds between two glances at an interruption, which can't wake who waits for a thread."""
+"""Seconds between two checks for an interruption, which can't wake a thread that waits for another thread."""
 
 
 class Meanwhile(threading.Thread, Generic[T]):
-    """Does one thing beside the caller, who takes what it returned, or raised."""
+    """Calls a function in another thread; :meth:`result` returns its result or raises its error."""
 
     def __init__(self, do: Callable[[], T]) -> None:
         super().__init__(name="exacell-meanwhile", daemon=True)
@@ -87,15 +87,15 @@ class Meanwhile(threading.Thread, Generic[T]):
         self.start()
 
     def run(self) -> None:
-        """Do it."""
+        """Call the function and store its result or error."""
         try:
             self._found.append(self._do())
         except BaseException as error:
-            # Raised again by the caller's thread.
+            # The caller's thread raises it again.
             self._raised = error
 
     def result(self) -> T:
-        """Wait for it and return it."""
+        """Wait for the function and return its result, or raise its error."""
         self.join()
         if self._raised is not None:
             raise self._raised
@@ -105,10 +105,11 @@ class Meanwhile(threading.Thread, Generic[T]):
 def unless_interrupted(
     look: Callable[[], T], cancel: threading.Event, *, clock: Callable[[], float] = time.monotonic
 ) -> T | None:
-    """Return what ``look`` returns, which only reads; None when it has not ended soon after ``cancel`` was set.
+    """Return the result of ``look``, which must only read; None if it has not ended :data:`AFTERWARDS` seconds after
+    ``cancel`` was set.
 
-    What is left to itself then goes on to its end, unheard: a cell that does not answer holds up nobody who wants to leave.
-    A statement that changes something is never looked at in this way.
+    An abandoned call runs on to its end, and its result is ignored, so that a cell without an answer does not delay a user who
+    wants to leave. It must not be used for a statement that changes something.
     """
     looking = Meanwhile(look)
     since: float | None = None

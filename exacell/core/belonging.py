@@ -1,4 +1,4 @@
-"""Which production rack a host belongs to, judged by what it shows of itself. Pure: what was read is handed in."""
+"""Find the production rack that a host belongs to, by its identity. Pure: the identities are arguments."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Mapping
 from exacell.core.values import dataclass
 
 Place = tuple[str, str]
-"""A rack's name and what the host is called there."""
+"""The name of a rack, and the host's name in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """What tells one host from all others, whatever it is called.
+    """Marks of a host that don't depend on its name.
 
     Attributes:
         keys: the fingerprints of its SSH host keys, ``SHA256:…``.
-        id: what LIST CELL says; empty where the host is no cell or did not say, and for a host of exacell's emulator, whose
-            id is made up or copied.
-        addresses: ``address:port`` of its sshd, as this machine resolves its name. Private addresses repeat.
+        id: the id in LIST CELL; empty if the host is no cell, did not show it, or belongs to an emulated rack, whose ids are
+            made up
+            or copied.
+        addresses: ``address:port`` of its sshd, as this machine resolves its name. Private addresses may occur on several hosts.
     """
 
     keys: frozenset[str] = frozenset()
@@ -27,13 +28,13 @@ class Identity:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is known."""
+        """Return whether nothing is known about the host."""
         return not (self.keys or self.id or self.addresses)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
-    """The production rack that a target belongs to: ``host`` is what it is called there, ``by`` what both show."""
+    """The production rack of a target: ``host`` is the target's name in that rack, ``by`` the mark that both have."""
 
     target: str
     rack: str
@@ -42,24 +43,24 @@ class Owner:
 
     @property
     def phrase(self) -> str:
-        """``other1 is exa1cel01 of rack prod (same host key)``."""
+        """Return a sentence: ``other1 is exa1cel01 of rack prod (same host key)``."""
         return f"{self.target} is {self.host} of rack {self.rack} (same {self.by})"
 
     @property
     def named(self) -> str:
-        """``prod (other1 is its exa1cel01, same host key)``: the rack, and why it is meant."""
+        """Return the rack with the reason: ``prod (other1 is its exa1cel01, same host key)``."""
         return f"{self.rack} ({self.target} is its {self.host}, same {self.by})"
 
 
 def owner_of(target: str, shown: Identity, known: Mapping[Place, Identity]) -> Owner | None:
-    """Return the production rack that a target belongs to; None where nothing that it shows is known of one.
+    """Return the production rack that a target belongs to; None if no mark of the target is known from one.
 
-    A host key or an id that both have decides. An address counts only between two hosts of which neither can be
-    compared. Names never count.
+    A host key or an id that both have decides. An address counts only if the two hosts have neither keys nor ids to compare.
+    Names never count.
 
     Args:
-        shown: what the target shows.
-        known: what is known of the hosts of production racks.
+        shown: the identity of the target.
+        known: the identities of the hosts of production racks.
     """
 
     def found(place: Place, by: str) -> Owner:
@@ -78,5 +79,5 @@ def owner_of(target: str, shown: Identity, known: Mapping[Place, Identity]) -> O
 
 
 def comparable(one: Identity, other: Identity) -> bool:
-    """Return whether two hosts have shown the same kind of thing, so that no address need be looked at."""
+    """Return whether two hosts both have keys or both have an id, so that their addresses need not be compared."""
     return bool((one.keys and other.keys) or (one.id and other.id))

@@ -1,8 +1,8 @@
-"""Sets of cell names: algebra, and folded printing that is accepted as input again.
+"""Sets of cell names: parse and combine them, and print them folded, in a form that can be typed again.
 
-``exa1cel[01-03]``, ``a,b`` (union), ``a!b`` or ``a not b`` (difference), ``a&b`` (intersection), ``a^b`` (in one of
-both), ``@group`` (resolved by the caller: ``@up``, ``@failed``, groups of the configuration). Operators associate to
-the left and have equal weight, as in ClusterShell's NodeSet, which does the folding and the numbering.
+``exa1cel[01-03]``, ``a,b`` (union), ``a!b`` or ``a not b`` (difference), ``a&b`` (intersection), ``a^b`` (in one of both),
+``@group`` (resolved by the caller: ``@up``, ``@failed``, groups of the configuration). Operators have equal precedence and are
+applied from left to right, as in ClusterShell's NodeSet, which does the folding and the numbering.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ _PLAIN = pattern(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
 
 
 def _expand(text: str) -> Iterable[str]:
-    """Return the names in a piece; plain names and one range at the end need no ClusterShell, whose import is slow."""
+    """Return the names in a piece; for plain names and one range at the end, ClusterShell is not imported, because that is
+    slow.
+    """
     match = _PLAIN.fullmatch(text)
     if match is None:
         return cast("Iterable[str]", _nodeset(text))
@@ -44,7 +46,7 @@ def _expand(text: str) -> Iterable[str]:
 
 
 def _nodeset(text: str) -> Any:
-    # Imported here: completion calls and --version never pay for ClusterShell.
+    # Imported here, so that completion and --version don't load ClusterShell.
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
 
     if not _NAME.fullmatch(text):
@@ -58,15 +60,15 @@ def _nodeset(text: str) -> Any:
 
 
 def label_of(cell: str) -> str:
-    """Return what a cell's objects call it: the first part of its name, all of an address."""
+    """Return a cell's name as its objects contain it: the first part of a host name, or a whole address."""
     label = cell.partition(".")[0]
     return cell if label.isdigit() or ":" in cell else label
 
 
 def known_as(name: str, known: Iterable[str]) -> str:
-    """Return the one of the known names that is the same cell or host, short or in full; ``name`` itself where none is, or two.
+    """Return the one known name of the same cell or host, short or in full; ``name`` itself if there is none, or more than one.
 
-    ``exa1cel01`` and ``exa1cel01.example.com`` are one; two full names with different domains are two.
+    ``exa1cel01`` and ``exa1cel01.example.com`` are one host; two full names with different domains are two.
     """
     wanted, label = name.lower(), label_of(name).lower()
     there = tuple(known)
@@ -81,8 +83,8 @@ def known_as(name: str, known: Iterable[str]) -> str:
 
 
 def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Return each name with the one of the known names that is the same cell or host, see :func:`known_as`; with itself where
-    none is, or where two full names are about of which the short one may be either.
+    """Return each name → the known name of the same cell or host, see :func:`known_as`. A name is mapped to itself if there is
+    none, or if it is a short name that may belong to two different full names.
     """
     named, there = tuple(names), tuple(known)
     pairs = {(label_of(one).lower(), one.lower()) for one in (*named, *there)}
@@ -91,9 +93,9 @@ def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
 
 
 def called_now(kept: Mapping[str, V], hosts: Iterable[str]) -> dict[str, V]:
-    """Return what is kept of each cell and host under the name that it has now, see :func:`as_known`.
+    """Return the values of ``kept`` under the names that the cells and hosts have now, see :func:`as_known`.
 
-    Of what is kept of one under both of its names the later one stays.
+    If a host has values under both of its names, the later one is kept.
     """
     now = as_known(kept, hosts)
     return {now[name]: own for name, own in kept.items()}
@@ -110,14 +112,14 @@ class CellSet:
 
     @classmethod
     def parse(cls, text: str, *, groups: GroupResolver = _no_groups) -> CellSet:
-        """Return the set that ``text`` names.
+        """Return the set of names in ``text``.
 
         Args:
             text: for example ``exa1cel[01-14]!exa1cel07`` or ``@up not @failed``.
-            groups: returns the names of an ``@group``; raises CellSetError when there is no such group.
+            groups: returns the names in an ``@group``; raises CellSetError if there is no such group.
 
         Raises:
-            CellSetError: ``text`` is empty or a piece of it is no name, range or known group.
+            CellSetError: ``text`` is empty, or a part of it is not a name, a range or a known group.
         """
         if not text.strip():
             raise CellSetError("no cell is given", hint="such as exa1cel[01-03] or @all")
@@ -198,13 +200,14 @@ def fold(names: Iterable[str]) -> str:
 
 
 def fold_briefly(names: Sequence[str], longest: int = 300) -> str:
-    """Return names folded; where that has more than ``longest`` characters, the first name and how many more there are."""
+    """Return names folded; if that is longer than ``longest`` characters, the first name and how many more there are."""
     folded = fold(names)
     return folded if len(folded) <= longest else f"{names[0]} and {len(names) - 1} more"
 
 
 def folded_names(names: Sequence[str]) -> str:
-    """Return names as somebody may type them back: folded, in quotes where a shell would read brackets; else a list.
+    """Return names in a form that can be typed again: folded in quotes if they fold to a range, otherwise with commas between
+    them.
 
     Names that can't be folded without loss, such as those of disk groups, are joined by commas.
     """
@@ -213,7 +216,7 @@ def folded_names(names: Sequence[str]) -> str:
 
 
 def folded_whole(names: Sequence[str]) -> str:
-    """Return names folded; empty where that would lose something, as with names that the notation does not know."""
+    """Return names folded; empty if the folded form would not contain the same names."""
     try:
         folded = fold(names)
         same = {name.lower() for name in CellSet.parse(folded)} == {name.lower() for name in names}
@@ -223,7 +226,7 @@ def folded_whole(names: Sequence[str]) -> str:
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
-    """Return the second of all pairs by their first, both in the order in which they came."""
+    """Return first item → list of second items of the pairs, both in order of appearance."""
     found: dict[K, list[V]] = {}
     for key, value in pairs:
         found.setdefault(key, []).append(value)
@@ -231,12 +234,12 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
 
 
 def summed(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
-    """Return the sum of the second of all pairs by their first, in the order in which those came."""
+    """Return first item → sum of second items of the pairs, in order of appearance."""
     return {key: sum(values) for key, values in grouped(pairs).items()}
 
 
 def told_together(said: Iterable[tuple[str, str]]) -> list[str]:
-    """Return ``exa1cel[01-03]: what is said of them`` for each thing that is said of a cell, given as (cell, text)."""
+    """Return ``exa1cel[01-03]: text`` for each different text about cells; the arguments are pairs of (cell, text)."""
     return [f"{fold(cells)}: {text}" for text, cells in grouped((text, cell) for cell, text in said).items()]
 
 
@@ -246,7 +249,7 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (operand, the operator behind it); commas inside brackets belong to the operand."""
+    """Yield (operand, operator after it); commas inside brackets belong to the operand."""
     depth, start, position = 0, 0, 0
     while position < len(text):
         char = text[position]

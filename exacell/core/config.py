@@ -1,8 +1,8 @@
-"""The configuration: settings, racks, and how a rack is reached, parsed from TOML into frozen values.
+"""The configuration: settings, racks, and how each rack is reached, parsed from TOML into frozen values.
 
-How a rack is reached when not over exacell's own SSH: the transport's name and what its program needs to know.
+:class:`Reach` describes a transport other than exacell's own SSH: its name, and what its program needs.
 
-:func:`load` reads ``config.toml`` and one file a rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml``
+:func:`load` reads ``config.toml`` and one file per rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml``
 shows every key.
 """
 
@@ -26,7 +26,7 @@ from exacell.core.trust import Group, group_number, refuse_untrusted
 from exacell.core.values import dataclass
 
 AUTO = "auto"
-"""What ``set transport`` calls the rack's own choice."""
+"""The value of ``set transport`` that leaves the choice to each rack."""
 
 TRANSPORTS = ("ssh", "openssh", "dcli", "exacli", "clush")
 
@@ -36,11 +36,11 @@ class Reach:
     """The rack's keys about its transport.
 
     Attributes:
-        transport: one of TRANSPORTS; empty takes ssh.
-        dcli, exacli: the program, as a path or as a name that PATH knows.
-        cookie_jar: exacli's file of cookies; empty for exacli's own default.
-        cloud: exacli's login is a cloud customer's, who may do less.
-        gateways: hosts behind which clush finds the cells; empty with ``topology``.
+        transport: one of TRANSPORTS; empty means ssh.
+        dcli, exacli: the program, as a path or as a name that is found in PATH.
+        cookie_jar: exacli's cookie file; empty for exacli's own default.
+        cloud: whether exacli's login belongs to a cloud customer, who may do less.
+        gateways: hosts through which clush reaches the cells; empty with ``topology``.
         topology: a file in ClusterShell's topology format.
     """
 
@@ -54,7 +54,7 @@ class Reach:
 
 
 def read_reach(table: TomlTable) -> Reach:
-    """Return what a rack's table says.
+    """Return how a rack is reached, from the rack's table.
 
     Raises:
         ConfigError: a value is wrong, or both gateways and topology are given.
@@ -74,7 +74,7 @@ def read_reach(table: TomlTable) -> Reach:
 
 
 def transport_name(reach: Reach, setting: str) -> str:
-    """Return the transport that a rack is reached by: what the session says, else the rack's own, else ssh."""
+    """Return the transport for a rack: the session's setting, otherwise the rack's own, otherwise ssh."""
     return setting if setting != AUTO else reach.transport or "ssh"
 
 
@@ -84,21 +84,21 @@ _SID_NUMBER = pattern(r"(\D+)(\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What ``[settings]`` and the statement ``set`` change.
+    """The settings that ``[settings]`` in the configuration and the statement ``set`` change.
 
     Attributes:
-        timeout: seconds a command may take from sending to its last byte, unless its rack says otherwise.
-        write_timeout: seconds one changing statement of a plan may take on a cell or in ASM; whose time is over is
-            looked at for what became of it. A flush is sent NOWAIT and followed instead.
+        timeout: seconds that a command may take from sending to its last byte; a rack may have another value.
+        write_timeout: seconds that one changing statement of a plan may take on a cell or in ASM; after that, exacell checks what
+            has become of it. A flush is sent with NOWAIT instead, and its progress is followed.
         connect_timeout: seconds for the TCP connection and for each further phase of a login.
-        max_answer: bytes that one target's answer may have; a larger one is broken off and is that target's failure.
-        fanout: how many targets are worked on at a time.
-        transport: by which transport racks are reached; ``auto`` leaves it to each rack.
+        max_answer: most bytes of one target's answer; a larger answer is cut off, and the target counts as failed.
+        fanout: how many targets get a statement at the same time.
+        transport: the transport for all racks; ``auto`` leaves the choice to each rack.
         fold: whether equal cells share a row in a table: ``auto`` (on a terminal), ``on`` or ``off``.
         pager: ``auto``, ``never``, or a command such as ``less -FRX``.
         editing_mode: ``emacs`` or ``vi`` keys at the prompt.
-        timing: ``on`` where each statement is to say how long it took.
-        patience: seconds after which the prompt comes back while a statement that reads goes on.
+        timing: ``on`` shows after each statement how long it took.
+        patience: seconds after which the prompt comes back while a read continues.
     """
 
     format: str = "table"
@@ -115,10 +115,10 @@ class Settings:
     patience: float = 4.0
 
     def with_value(self, name: str, value: str) -> Settings:
-        """Return the settings with one changed, as ``set <name> <value>`` means it.
+        """Return the settings after ``set <name> <value>``.
 
         Raises:
-            ConfigError: no such setting, or a value that it cannot have.
+            ConfigError: there is no such setting, or the value is not allowed for it.
         """
         return _settings(TomlTable({name.lower(): value}, "set"), self)
 
@@ -128,10 +128,10 @@ class AsmConfig:
     """One ASM cluster of a rack.
 
     Attributes:
-        nodes: its database nodes; the first is where ``sid`` runs.
+        nodes: its database nodes; ``sid`` runs on the first one.
         home: the Grid Infrastructure home.
         sid: the instance on the first node; see :meth:`sid_on`.
-        user: owner of the instance, who logs in (with ``sudo``: whom the login becomes through ``sudo -n -u``).
+        user: owner of the instance, as whom exacell logs in; with ``sudo``, the login changes to this user with ``sudo -n -u``.
         databases: names of the databases that use it.
     """
 
@@ -156,10 +156,10 @@ class AsmConfig:
 
 
 EMULATED_POLL = 0.2
-"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
+"""Seconds between two reads of an emulated rack, whose clock runs faster than real time."""
 
 POLL = 5.0
-"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+"""Seconds between two reads of a real cell: metrics change once a minute, and asm* attributes are slow to read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,16 +170,16 @@ class RackConfig:
         cells: names in the order of the configuration, as ssh resolves them.
         groups: ``@name`` to cells.
         hosts: the groups of hosts that are configured; see :attr:`host_groups`.
-        ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
-        no_programs: why no program that ``ssh_config`` names may be started; what the user's and the system's own file name may
-            be. Empty where that is no matter.
+        ssh_config: the file that replaces ~/.ssh/config and /etc/ssh/ssh_config.
+        no_programs: why programs in ``ssh_config`` may not be started (those in the user's and the system's own files may); empty
+            if they may.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
-        opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
+        opaque: ``allow`` if opaque work needs no --accept-opaque; never on a production rack.
         reach: the transport and what its program needs to know.
-        lock: the file that says who changes the rack now; None takes one place for all users of this host.
-        hold: seconds for which a holder keeps connections for later command lines; None for none.
-        source: the file, or the way in which the rack was found; for messages.
+        lock: the file that shows who changes the rack now; None means one shared place for all users of this host.
+        hold: seconds for which a holder keeps connections for later command lines; None for no holder.
+        source: the rack's file, or how the rack was found; for messages.
     """
 
     name: str
@@ -205,18 +205,18 @@ class RackConfig:
 
     @property
     def poll(self) -> float:
-        """Seconds between two looks at what cells or ASM are working on."""
+        """Return seconds between two reads of the progress of cells or ASM."""
         return EMULATED_POLL if self.emulated else POLL
 
     def asm_of(self, node: str) -> AsmConfig | None:
-        """Return the ASM cluster that ``node`` belongs to, None when none names it."""
+        """Return the ASM cluster of ``node``; None if it belongs to none."""
         return next((cluster for cluster in self.asm.values() if node in cluster.nodes), None)
 
     @property
     def host_groups(self) -> Mapping[str, HostGroup]:
-        """The groups of hosts beside cells by name: the database nodes first, where the rack has any.
+        """Return the groups of hosts that are not cells, by name; the database nodes come first if the rack has any.
 
-        An emulated rack's database nodes are reached as root where no user is configured.
+        exacell logs in to an emulated rack's database nodes as root if no user is configured.
         """
         if not self.dbnodes or DB in self.hosts:
             return self.hosts
@@ -224,11 +224,11 @@ class RackConfig:
 
     @property
     def host_names(self) -> tuple[str, ...]:
-        """The hosts beside cells, each once, in the order of their groups."""
+        """Return the hosts that are not cells, each once, in the order of their groups."""
         return tuple(dict.fromkeys(host for group in self.host_groups.values() for host in group.nodes))
 
     def groups_of(self, host: str) -> tuple[HostGroup, ...]:
-        """Return the groups that a host is in, which all have one login; empty where it is in none."""
+        """Return the groups of a host, which all have the same login; empty if it is in none."""
         return tuple(group for group in self.host_groups.values() if host in group.nodes)
 
 
@@ -237,9 +237,9 @@ class Config:
     """Everything configured: the default rack's name (empty: none), settings, and racks by name.
 
     Attributes:
-        hold: what EXACELL_HOLD says instead of the racks, in seconds; 0 for off, None where it says nothing.
-        partial: rack names of which config.toml says something but not the cells, and no file in racks.d either.
-        trusted_group: who of this group can write a rack's file, recipe, alias or kept plan is trusted as oneself; empty: nobody.
+        hold: seconds from EXACELL_HOLD, which replace those of the racks; 0 for off, None if it is not set.
+        partial: racks that have a table in config.toml, but neither there nor in racks.d any cells.
+        trusted_group: members of this group may have written a rack's file, recipe, alias or stored plan; empty for no group.
     """
 
     default_rack: str = ""
@@ -251,17 +251,17 @@ class Config:
 
 
 def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
-    """Return the configuration in ``home``; missing files are empty ones.
+    """Return the configuration in ``home``; a missing file counts as an empty one.
 
-    A table of config.toml that names no cells is put over the rack's own file, such as that of an emulated rack. A file that
-    others can write is not read.
+    A table of config.toml without cells overrides keys of the rack's own file, such as that of an emulated rack. A file that
+    others can write is refused.
 
     Args:
         env: EXACELL_RACK in it replaces ``default_rack``, EXACELL_HOLD the racks' ``hold``. Default: the process
             environment.
 
     Raises:
-        ConfigError: a file cannot be read, is no TOML, or says something unknown or impossible.
+        ConfigError: a file can't be read, can be written by others, is not TOML, or has an unknown key or a wrong value.
     """
     variables = os.environ if env is None else env
     refuse_untrusted(home.config_file)
@@ -272,7 +272,7 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
         refuse_untrusted(path, lambda: group_number(config.trusted_group))
         content = _read(path)
         if content is None:
-            continue  # Stopped, and so removed, between the listing and the reading.
+            continue  # The rack was stopped, which removed the file after it was listed.
         if path.stem in racks:
             raise ConfigError(
                 f"rack {path.stem} is defined twice, in {racks[path.stem].source} and in {path}: rename or remove one"
@@ -282,7 +282,7 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
             racks[path.stem] = parse_rack(path.stem, content, str(path))
         else:
             racks[path.stem] = _rack(path.stem, parse_toml(content, str(path)).under(extra), str(path))
-    for name in [name for name, table in over.items() if "hosts" in table.keys]:  # A rack of hosts alone.
+    for name in [name for name, table in over.items() if "hosts" in table.keys]:  # A rack with hosts only.
         racks[name] = _rack(name, over.pop(name), str(home.config_file))
     default = variables.get("EXACELL_RACK") or config.default_rack
     hold = _hold_said(variables.get("EXACELL_HOLD", ""))
@@ -290,10 +290,10 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
 
 
 def _hold_said(text: str) -> float | None:
-    """Return the seconds that EXACELL_HOLD says; 0 for ``off``, None where it says nothing.
+    """Return the seconds in EXACELL_HOLD; 0 for ``off``, None if it is empty.
 
     Raises:
-        ConfigError: it says neither.
+        ConfigError: it is neither a number of seconds nor ``off``.
     """
     if not text or text.lower() == "off":
         return None if not text else 0.0
@@ -301,7 +301,7 @@ def _hold_said(text: str) -> float | None:
 
 
 def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
-    """Return what a ``config.toml`` says, and its tables about racks whose cells stand elsewhere, by name."""
+    """Return the configuration in a ``config.toml``, and its tables about racks whose cells are in another file, by name."""
     top = parse_toml(text, source)
     default_rack = top.text("default_rack", "")
     trusted_group = top.text("trusted_group", "")
@@ -325,9 +325,9 @@ def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
 
 
 def trusted_group(home: Home) -> Group:
-    """Return what tells the group that ``trusted_group`` of config.toml names, by its number.
+    """Return a function that returns the number of the group in ``trusted_group`` of config.toml.
 
-    That file itself is trusted only where no group can write it: else whoever can would name their own.
+    The function refuses config.toml if a group can write it: members of any such group could otherwise enter their own group.
     """
 
     def number() -> int | None:
@@ -339,7 +339,7 @@ def trusted_group(home: Home) -> Group:
 
 
 def parse_rack(name: str, text: str, source: str) -> RackConfig:
-    """Return the rack ``name`` from the text of its own file, whose top-level keys are those of ``[racks.<name>]``.
+    """Return the rack ``name`` from the text of its own file; its top-level keys are those of ``[racks.<name>]``.
 
     Raises:
         ConfigError: as for :func:`load`.
@@ -440,7 +440,7 @@ def _asm(name: str, table: TomlTable, dbnodes: tuple[str, ...]) -> AsmConfig:
 
 
 def _beside(path: str, source: str) -> Path:
-    """Return ``path`` with ~ expanded; a relative one is taken from the directory of the file that names it."""
+    """Return ``path`` with ~ expanded; a relative path starts at the directory of the file that names it."""
     return Path(os.path.join(os.path.dirname(os.path.abspath(source)), os.path.expanduser(path)))
 
 

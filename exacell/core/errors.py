@@ -1,8 +1,8 @@
-"""The error tree and the exit codes that every surface shares.
+"""The error classes and exit codes of the prompt, the command line and recipes.
 
-An error's message is complete by itself: what was wrong (cell, object, value), the rule, and the way out. A surface
-prints ``error.message`` (and ``error.hint`` when there is one) on stderr and leaves with ``error.exit_code``; anything
-that is not an :class:`ExacellError` is a bug.
+An error's message is complete by itself: what was wrong (cell, object, value), the rule, and the way out. The program prints
+``error.message`` (and ``error.hint`` if there is one) on stderr and ends with ``error.exit_code``. Any exception that is not an
+:class:`ExacellError` is a bug.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What a process or a statement ends with."""
+    """The exit codes of the process; a statement has them, too."""
 
     DONE = 0
     """Done, or there was nothing to do."""
     FAILED = 1
-    """Some cell failed, timed out or could not be reached while others answered."""
+    """At least one cell failed, timed out or could not be reached, while others answered."""
     NOT_EXECUTED = 2
-    """Nothing was executed: usage, refused, or no cell could be reached."""
+    """Nothing was executed: a usage error, a refusal, or no cell could be reached."""
     CHANGES = 3
     """With -n --detailed-exitcode: the plan has changes."""
     INTERRUPTED = 4
-    """Interrupted; what is left can be resumed."""
+    """The user interrupted; the rest can be resumed."""
     DRIFT = 5
     """Cells differ from each other or from the baseline."""
 
 
 class ExacellError(Exception):
-    """Root of every error that a user can cause or meet.
+    """Base class of every error that a user can cause or see.
 
     Args:
         message: one line, complete without a traceback.
-        hint: the way out, one line; empty when the message already says it.
-        reasons: every reason, one line each, where the message names only the first.
+        hint: the way out, one line; empty if the message already contains it.
+        reasons: all reasons, one line each, if the message names only the first.
     """
 
     exit_code: ExitCode = ExitCode.NOT_EXECUTED
@@ -59,14 +59,14 @@ _OF_FILES = {
 
 
 def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
-    """Return in a phrase why a file can't be read or written, and the way out: ``Permission denied; `ls -ld` shows …``."""
+    """Return why a file can't be read or written, with the way out, as a phrase: ``Permission denied; `ls -ld` shows …``."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text at byte {error.start}; save it as UTF-8"
     return "; ".join(filter(None, (error.strerror or str(error), _OF_FILES.get(error.errno or 0, ""))))
 
 
 def descriptors_run_out(error: BaseException) -> ExacellError | None:
-    """Return what to tell when an error is that this process, or the machine, has no more descriptors; None for others."""
+    """Return the error to show if this process, or the machine, has too many open files; None for any other cause."""
     if isinstance(error, OSError) and error.errno == errno.EMFILE:
         return TransportError("too many open files: type `ulimit -n 1024` in the shell, then start exacell again")
     if isinstance(error, OSError) and error.errno == errno.ENFILE:
@@ -78,9 +78,9 @@ class StatementError(ExacellError):
     """A line is not a statement: grammar, unknown word, or a value of the wrong kind.
 
     Attributes:
-        start, end: the faulty part as offsets into the line that was given, for underlining; ``start == end`` at
-            the end of the line means that something is missing there. None when no single place is at fault.
-        suggestions: words that would fit there, best first; empty when there is none.
+        start, end: offsets of the wrong part in the line that was given, for underlining; ``start == end`` at the end of the line
+            means that something is missing there. None if the error has no single place.
+        suggestions: words that would fit there, best first; may be empty.
     """
 
     def __init__(
@@ -100,17 +100,17 @@ class StatementError(ExacellError):
         self.suggestions = suggestions
 
     def move(self, place: Callable[[int], int]) -> None:
-        """Have the faulty part where ``place`` says of its offsets: what was read was a piece of the line."""
+        """Replace ``start`` and ``end`` by ``place`` of them, if the text that was parsed is only a part of the line."""
         self.start = None if self.start is None else place(self.start)
         self.end = None if self.end is None else place(self.end)
 
 
 class UnitError(ExacellError):
-    """A size or a duration could not be read, or breaks a rule of sizes."""
+    """A size or a duration could not be read, or breaks a rule for sizes."""
 
 
 class CellSetError(ExacellError):
-    """A cell set could not be read. ``part`` is the faulty piece, for underlining."""
+    """A cell set could not be read. ``part`` is the wrong part, for underlining."""
 
     def __init__(self, message: str, *, part: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -122,41 +122,41 @@ class ConfigError(ExacellError):
 
 
 class RefusedError(ExacellError):
-    """A guard or a rule forbids the statement; nothing was sent that changes anything."""
+    """A guard or a rule forbids the statement; no change was sent."""
 
 
 class MovedError(RefusedError):
-    """What a change left has been changed since by somebody; waiting makes nothing of that better."""
+    """A later change has replaced the result of a change; waiting does not help."""
 
 
 class ReplyError(ExacellError):
-    """A cell's or a database node's answer could not be read or says that it failed."""
+    """The answer of a cell or database node could not be read, or reports a failure."""
 
     exit_code = ExitCode.FAILED
 
 
 class OutputError(ExacellError):
-    """What a statement printed can't be written in full; what it did stands."""
+    """The output of a statement can't be written completely; what the statement did is not taken back."""
 
     exit_code = ExitCode.FAILED
 
 
 class TransportError(ExacellError):
-    """No answer could be had: connection, authentication, host key or time."""
+    """A target could not be asked: the connection, the login or the host key failed, or there was no answer in time."""
 
 
 class JournalError(ExacellError):
-    """The journal can't be written or is damaged: nothing may be sent that changes anything."""
+    """The journal can't be written or is damaged, so no change may be sent."""
 
 
 class BrokenOffError(JournalError):
-    """The journal could not be written any more while a change was under way; what was sent before stays done.
+    """The journal could not be written during a change; statements that were sent before are not taken back.
 
     Args:
-        change: its number.
-        statement: as it was given.
+        change: the number of the change.
+        statement: the statement as typed.
         error: why the journal can't be written.
-        way_out: what to do when it can be written again.
+        way_out: what to do once the journal can be written again.
     """
 
     exit_code = ExitCode.INTERRUPTED
@@ -170,7 +170,7 @@ class BrokenOffError(JournalError):
 
 
 class RecipeError(ExacellError):
-    """A recipe file is wrong, or a check in it does not hold."""
+    """A recipe file is wrong, or a check in it failed."""
 
 
 class EmulatorError(ExacellError):
@@ -178,10 +178,10 @@ class EmulatorError(ExacellError):
 
 
 class RackFormatError(EmulatorError):
-    """An emulated rack's state was stored by a version of exacell that this one can't go on from."""
+    """The state of an emulated rack was stored by a version of exacell whose format this version can't continue."""
 
 
 class InterruptedByUserError(ExacellError):
-    """The user interrupted; what was done is journalled."""
+    """The user interrupted; the journal has what was done."""
 
     exit_code = ExitCode.INTERRUPTED

@@ -1,4 +1,4 @@
-"""The names of the output formats, and which one a word means. Pure."""
+"""The names of the output formats, and how to recognize one. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from exacell.core.errors import StatementError
 from exacell.core.meant import closest
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
-"""What ``-o``, ``--format``, ``set format`` and ``format =`` take."""
+"""The values of ``-o``, ``--format``, ``set format`` and ``format =``."""
 
 AS_PRINTED = ("table", "raw")
-"""Formats that show what a cell or host printed; the others get typed values."""
+"""Formats that show the text of a cell or host as printed; the others show typed values."""
 
 FOLDING = ("auto", "on", "off")
-"""What ``set fold`` takes; auto folds on a terminal."""
+"""The values of ``set fold``; auto folds on a terminal."""
 
 
 def check_format(name: str) -> str:
-    """Return the format that ``name`` means, in lower case.
+    """Return the format called ``name``, in lower case.
 
     Raises:
         StatementError: there is no such format.

@@ -1,6 +1,6 @@
-"""Groups of hosts beside cells, as a rack's configuration names them: database nodes, initiators, clients with a load.
+"""Groups of hosts that are not cells, from a rack's configuration: database nodes, initiators, load clients.
 
-A group's hosts are reached over SSH as the group's user. They have no CellCLI.
+exacell reaches a group's hosts over SSH as the group's user. They have no CellCLI.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ DB = "db"
 """The group that every rack with database nodes has."""
 
 TAKEN = ("all", "cells", "ok", "failed", "up", "down")
-"""Names of groups of cells that every rack has, which no group of hosts may have."""
+"""Names of groups of cells that every rack has; a group of hosts can't have such a name."""
 
 
 FACT_KINDS = ("kernel", "cpu", "numa", "block", "scsi", "multipath", "iscsi", "net", "irq", "module")
-"""What facts about a host are about, in the order in which they are shown."""
+"""Kinds of facts about a host, in the order in which they are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,9 @@ class HostGroup:
 
     Attributes:
         nodes: names in the order of the configuration, as ssh resolves them.
-        user: who logs in (with ``sudo``: whom the login becomes through ``sudo -n -u``); empty leaves it to ssh_config.
-        allow_commands: names of commands that exacell does not read and that may run here on a production rack, too.
+        user: the user who logs in; with ``sudo``, the user to whom the login changes with ``sudo -n -u``; empty: as in
+            ssh_config.
+        allow_commands: names of opaque commands that may run on these hosts even on a production rack.
     """
 
     name: str
@@ -44,12 +45,12 @@ class HostGroup:
 def read_host_groups(
     tables: Mapping[str, TomlTable], *, dbnodes: tuple[str, ...], cells: tuple[str, ...], groups: Iterable[str]
 ) -> Mapping[str, HostGroup]:
-    """Return the groups of hosts that a rack's ``[hosts.NAME]`` tables name, by name.
+    """Return the groups of hosts in a rack's ``[hosts.NAME]`` tables, by name.
 
     Args:
         dbnodes: the rack's database nodes, which are the group ``db``.
-        cells: its cells.
-        groups: the names of its groups of cells.
+        cells: the rack's cells.
+        groups: the names of the rack's groups of cells.
 
     Raises:
         ConfigError: a group has no hosts or the name of a group of cells, or a host is a cell or has two logins.

@@ -1,9 +1,9 @@
-"""Modules of the standard library that others import for what they seldom do, loaded when that is done.
+"""Delay the import of modules of the standard library that other modules import but seldom use.
 
-The standard library's modules import each other at their head: data classes import Python's own parser for a signature
-in a docstring, paths import URLs, copying files imports two compressors. A process that asks its cells one question
-needs none of that, and it was a tenth of what such a process cost. Here a stand-in takes the place of such a module:
-what is asked of it, and every name that is imported from it, comes from the real one. Measured: docs/performance.md.
+The standard library's modules import each other at their head: data classes import Python's own parser for a signature in a
+docstring, paths import URLs, copying files imports two compressors. A process that asks its cells one question needs none of
+that, and it was a tenth of the cost of such a process. Here a stand-in takes the place of such a module: attributes of it, and
+names that are imported from it, come from the real module. Measured: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 
 _ASKED_OF_ALL = frozenset({"__file__", "__path__", "__warningregistry__"})
-"""What is asked of every module there is: to find one by its file, to import from it, to silence warnings."""
+"""Attributes that are read of every module: to find it by its file, to import from it, to silence warnings."""
 _PACKAGES = frozenset({"json"})
-"""Those that are put off and have modules of their own, which are looked for in their ``__path__``."""
+"""Delayed modules that have submodules, which are found by their ``__path__``."""
 
 
 def _is_class(value: object) -> bool:
@@ -28,15 +28,16 @@ _PUT_OFF: Mapping[str, Mapping[str, Callable[..., object] | None]] = {
     "pprint": {"pformat": None},
     "traceback": {"format_exception": None},
 }
-"""The modules, and functions that are imported from them by name: None loads the module when one is called; inspect's
-is so small that it is given here. Source: inspect, isclass."""
+"""Module → the functions that others import from it by name. None: the first call loads the module; inspect's function is so
+small that it is defined here. Source: inspect, isclass.
+"""
 
 
 class Later(ModuleType):
-    """Stands for a module until something of it is asked for.
+    """Takes the place of a module until one of its attributes is used.
 
     Args:
-        functions: what is imported from it by name only to be called later.
+        functions: functions that others import from it by name but call later.
     """
 
     def __init__(self, name: str, functions: Mapping[str, Callable[..., object] | None]) -> None:
@@ -49,11 +50,11 @@ class Later(ModuleType):
             raise AttributeError(name)
         found: object = getattr(self.loaded(), name)
         if callable(found):
-            self.__dict__[name] = found  # The next call need not look for it again.
+            self.__dict__[name] = found  # The next call finds it directly.
         return found
 
     def loaded(self) -> ModuleType:
-        """Return the real module, which from then on has its place again."""
+        """Return the real module, which takes its place in ``sys.modules`` again."""
         module = self.__name__
         if sys.modules.get(module) is self:
             del sys.modules[module]
@@ -70,14 +71,14 @@ class Later(ModuleType):
 
 
 def put_off(names: Iterable[str] = _PUT_OFF) -> None:
-    """Have the modules stood in for that are not loaded yet; only for a process that is this program's own."""
+    """Put stand-ins in place of modules that are not loaded yet; only for a process that runs nothing but exacell."""
     for name in names:
         if name not in sys.modules:
             sys.modules[name] = Later(name, _PUT_OFF.get(name, {}))
 
 
 class without:
-    """Within it, imports of a module find a stand-in with late functions, unless the module is loaded already."""
+    """A context in which imports of a module find a stand-in with delayed functions, unless the module is loaded already."""
 
     def __init__(self, name: str, *functions: str) -> None:
         self._later = Later(name, dict.fromkeys(functions))

@@ -1,4 +1,4 @@
-"""This machine's shell, for what a user writes for it: ``| head``, ``!``, ``host``. A container may have none."""
+"""This machine's shell, for commands that a user writes for it: ``| head``, ``!``, ``host``. A container may have none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ SHELL = "/bin/sh"
 
 
 def need_shell(command: str) -> None:
-    """Return when this machine has a shell.
+    """Raise RefusedError if this machine has no shell.
 
     Raises:
-        RefusedError: it has none, so that ``command`` can't be run.
+        RefusedError: there is no shell, so ``command`` can't be run.
     """
     if not os.access(SHELL, os.X_OK):
         raise RefusedError(

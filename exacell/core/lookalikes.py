@@ -1,7 +1,7 @@
-"""Characters outside of ASCII that web pages and word processors put where a quote, an operator, a dash or a blank should. Pure.
+"""Find non-ASCII characters that web pages and word processors put in place of a quote, an operator, a dash or a blank. Pure.
 
-CellCLI and exacell take such a character for a letter of a name: ``= ‘No’`` compares with a text that no disk has, and the answer
-is empty. So outside of ASCII quotes letters alone may lie outside of ASCII; within them every character stays what it is.
+CellCLI and exacell would read such a character as a letter of a name: ``= ‘No’`` compares with a text that no disk has, and
+the answer is empty. So outside of quotes, only letters may be non-ASCII; within ASCII quotes every character is allowed.
 Source: Unicode Standard, General Category Values; Standard Annex 15 (NFKC, which maps full-width forms to ASCII).
 """
 
@@ -32,12 +32,12 @@ _MEANT = {
     ">": "〉⟩❯→",
     "a line end": "\u0085\u2028\u2029",
 }
-"""What was meant by characters of which Unicode does not say it (NFKC)."""
+"""ASCII character → look-alikes of it that NFKC of Unicode does not convert."""
 
 _BY_CHARACTER = {char: meant for meant, chars in _MEANT.items() for char in chars}
 
 _UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u17b4\u17b5")
-"""Letters that show nothing. Source: Unicode Standard, Default_Ignorable_Code_Point."""
+"""Letters that are invisible. Source: Unicode Standard, Default_Ignorable_Code_Point."""
 
 _LONG_FLAG = pattern(r"[–—][A-Za-z]{2}")
 
@@ -45,17 +45,17 @@ _WORDS = {" ": "a blank"}
 
 
 class LookalikeError(StatementError):
-    """A character outside of ASCII stands where none may; the message names its column, which moves with its place.
+    """There is a non-ASCII character where it is not allowed; the message names its column and follows :meth:`move`.
 
     Args:
-        inside: the text is a part of the line that the user typed, so that the place is none of the line.
+        inside: the text is only a part of the line that the user typed, so that the offset is not one of the line.
     """
 
     def __init__(self, text: str, place: int, *, inside: bool = False) -> None:
         char = text[place]
         meant = ascii_of(char)
         if char in "–—" and _LONG_FLAG.match(text, place) and (place == 0 or text[place - 1].isspace()):
-            meant = "--"  # A word processor makes one dash of the two.
+            meant = "--"  # A word processor replaces two hyphens by one dash.
         named = _WORDS.get(meant, meant)
         if meant:
             hint = f"type {named} there; within ASCII quotes every character is kept"
@@ -72,7 +72,7 @@ class LookalikeError(StatementError):
             self.start = self.end = None
 
     def move(self, place: Callable[[int], int]) -> None:
-        """As :meth:`StatementError.move`; the column in the message is that of the new place."""
+        """As :meth:`StatementError.move`; the message then names the new column."""
         super().move(place)
         if self.start is not None:
             self._say()
@@ -86,7 +86,7 @@ class LookalikeError(StatementError):
 
 
 def ascii_of(char: str) -> str:
-    """Return what is to be typed instead of a character outside of ASCII; empty where that is nothing, or not known."""
+    """Return what to type in place of a non-ASCII character; empty if that is nothing, or not known."""
     if char in _BY_CHARACTER:
         return _BY_CHARACTER[char]
     category = unicodedata.category(char)
@@ -105,10 +105,10 @@ def ascii_of(char: str) -> str:
 
 
 def is_lookalike(char: str, before: str = "") -> bool:
-    """Whether a character must not stand outside of ASCII quotes: all but ASCII, and letters that are nothing else.
+    """Return whether a character is not allowed outside of quotes: it is neither ASCII nor a letter without an ASCII equivalent.
 
     Args:
-        before: the character in front of it; an accent may follow a letter.
+        before: the character before it; an accent may follow a letter.
     """
     if char.isascii():
         return False
@@ -120,31 +120,33 @@ def is_lookalike(char: str, before: str = "") -> bool:
 
 
 def lookalikes(text: str, places: Iterable[int]) -> Iterator[int]:
-    """Yield the places of a text, of those given, at which a character must not stand outside of quotes.
+    """Yield those of the given offsets at which a character is not allowed outside of quotes.
 
     Args:
-        places: those outside of quotes and comments, in order; not asked where the text is ASCII.
+        places: offsets outside of quotes and comments, in order; not evaluated if the text is ASCII.
     """
     if not text.isascii():
         yield from (place for place in places if is_lookalike(text[place], text[place - 1 : place]))
 
 
 def refuse_lookalikes(text: str, places: Iterable[int], *, inside: bool = False) -> None:
-    """Raise for the first character of a text that must not stand outside of quotes.
+    """Raise LookalikeError for the first character of a text that is not allowed outside of quotes.
 
     Args:
         places: as for :func:`lookalikes`.
         inside: as for :class:`LookalikeError`.
 
     Raises:
-        LookalikeError: naming the character, its column, and what to type.
+        LookalikeError: names the character, its column, and what to type.
     """
     for place in lookalikes(text, places):
         raise LookalikeError(text, place, inside=inside)
 
 
 def unclosed(text: str, opened: int) -> LookalikeError | None:
-    """Return the error of a quote that a web page's closes: the place of that; None where the rest of the text has none."""
+    """Return the error for an open quote that ends with a look-alike of a quote, at that character; None if there is no such
+    character.
+    """
     foreign = (place for place in range(opened + 1, len(text)) if not text[place].isascii())
     place = next((place for place in foreign if ascii_of(text[place]) in ("'", '"')), None)
     return None if place is None else LookalikeError(text, place)

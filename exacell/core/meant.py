@@ -1,6 +1,7 @@
-"""What was probably meant: the one place where a word that is not known is compared with those that are. Pure.
+"""Find what a user probably meant: compare an unknown word with the known ones. Pure.
 
-What is to be dropped and is not there needs nothing done, unless its name is a slip: then what was meant is there still.
+A DROP of something that does not exist needs nothing to be done, unless the name is a slip: then the intended object still
+exists.
 """
 
 from __future__ import annotations
@@ -11,25 +12,25 @@ from collections.abc import Iterable, Sequence
 from exacell.core.errors import RefusedError
 
 _LOOKS = str.maketrans("lio", "110")
-"""Letters that are read as figures: ``exa1cel0l`` is ``exa1cel01``."""
+"""Letters that look like digits: ``exa1cel0l`` may mean ``exa1cel01``."""
 
 _ALIKE = 0.6
 _ALMOST = 0.9
 _SWAPPED = 0.85
-"""The same letters in another order, such as SPTO, are at least as alike as this."""
+"""Smallest similarity of two words with the same letters in another order, such as SPTO."""
 
 
 def ask_for(word: str, candidates: Iterable[str], *, limit: int = 1) -> str:
-    """Return the question whether the candidates that ``word`` is nearest to were meant; empty for none."""
+    """Return the question whether the nearest candidates were meant; empty if none is near."""
     return did_you_mean(closest(word, candidates, limit=limit))
 
 
 def unknown(fault: str, word: str, known: Iterable[str], *, hint: str = "") -> tuple[str, str]:
-    """Return message and way out for a word that is not known: the nearest alone, where one is near, else all that are.
+    """Return message and hint for an unknown word: the nearest known words if any is near, otherwise all known words.
 
     Args:
         fault: what is wrong, ``there is no plan x of rack t1``.
-        hint: the way out where nothing is near.
+        hint: the hint if no word is near.
     """
     there = sorted(known)
     meant = ask_for(word, there, limit=2)
@@ -39,11 +40,11 @@ def unknown(fault: str, word: str, known: Iterable[str], *, hint: str = "") -> t
 def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: float = _ALIKE) -> tuple[str, ...]:
     """Return the candidates that ``word`` was probably meant to be, best first, at most ``limit``.
 
-    Case does not matter; the candidates keep theirs. A candidate that is almost the word stands alone, otherwise what
-    begins with the word comes before what is merely like it.
+    Upper and lower case are equal. If a candidate is almost the word, only such candidates are returned; otherwise candidates
+    that begin with the word come before those that are only similar.
 
     Args:
-        alike: from which likeness on, as difflib has it (1 is the same), a candidate counts.
+        alike: smallest similarity (difflib's ratio; 1 is equal) at which a candidate counts.
     """
     typed = word.lower()
     if not typed:
@@ -64,8 +65,8 @@ def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: floa
 
 
 def _likeness(one: str, other: str) -> float:
-    """Return how much two words in lower case look alike, from 0 to 1."""
-    from difflib import SequenceMatcher  # only when something is wrong already
+    """Return how similar two words in lower case are, from 0 to 1."""
+    from difflib import SequenceMatcher  # only needed once something is wrong
 
     if one.translate(_LOOKS) == other.translate(_LOOKS):
         return 1.0
@@ -73,20 +74,20 @@ def _likeness(one: str, other: str) -> float:
 
 
 _SLIP = 0.8
-"""Two names as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""
+"""How similar two names must be (difflib's ratio; 1 is equal) for one to be a slip for the other."""
 
 _OFFERED = 3
-"""So many names are offered."""
+"""Most names that are offered."""
 
 _SHORT = 2
-"""A part of a name, between ``_`` and ``_``, of so many letters is a letter that counts: FLASH_A and FLASH_B."""
+"""A part of a name between two ``_`` with at most this many letters distinguishes names: FLASH_A and FLASH_B."""
 
 
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return up to three of the known names for which ``name`` may be a slip, the likeliest first; none if it is known.
+    """Return up to three known names for which ``name`` may be a slip, the most similar first; empty if the name is known.
 
-    Names that differ in their numbers alone, or in parts of one or two letters, are siblings and no slips. Numbers with
-    leading zeros are all of one length: ``CD_033`` is none beside ``CD_03``.
+    Names that differ only in their numbers, or in parts of one or two letters, are different objects, not slips. But numbers
+    with leading zeros all have one length, so ``CD_033`` may be a slip for ``CD_03``.
     """
     there, wanted = {other.lower(): other for other in known}, name.lower()
     if wanted in there:
@@ -116,36 +117,36 @@ def _without_numbers(text: str) -> str:
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Return the question that offers the names, empty for none."""
+    """Return the question that offers the names; empty for no names."""
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
 def absent(what: str, names: Sequence[str], known: Iterable[str]) -> str:
-    """Return why there is nothing to drop, with the nearest of those that there are.
+    """Return why there is nothing to drop, and the most similar names that exist.
 
     Args:
-        what: says that it is not there, ``there is no disk group DATB``.
-        names: those that are not there.
-        known: the names of that kind that are.
+        what: the message, ``there is no disk group DATB``.
+        names: the names that do not exist.
+        known: the names of that kind that exist.
     """
     there = sorted(set(known))
     if {name.lower() for name in names} & {name.lower() for name in there}:
-        return what  # One of them is there and can't be meant by the others: something else is wrong with it.
+        return what  # One of them exists, so it was not meant by the others: something else is wrong with it.
     meant = dict.fromkeys(found for name in names for found in closest(name, there, limit=1))
     few = f"there are: {', '.join(there)}" if len(there) <= _LISTED else ""
     return "; ".join(filter(None, (what, did_you_mean(list(meant)[:_OFFERED]) or (few if there else ""))))
 
 
 _LISTED = 6
-"""So many names are listed where none is near."""
+"""Most names that are listed if none is similar."""
 
 
 def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Sequence[str]) -> RefusedError:
-    """Return the refusal of names of which none is there, with those that may be meant.
+    """Return the refusal of names that do not exist, with similar names.
 
     Args:
-        kind: what they are the names of, ``cell disk``.
-        where: the cells that were looked at.
+        kind: the kind of object, ``cell disk``.
+        where: the cells that were searched.
     """
     meant = dict.fromkeys(found for name in names for found in near(name, known) or closest(name, known, limit=1))
     return RefusedError(
@@ -154,13 +155,13 @@ def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Seque
 
 
 def refuse_slip(text: str, kind: str, names: Sequence[str], known: Iterable[str]) -> None:
-    """Raise when one of the names is not there and looks like a slip for one that is.
+    """Raise RefusedError if one of the names does not exist and looks like a slip for one that does.
 
     Args:
-        kind: what they are the names of, ``disk group``.
+        kind: the kind of object, ``disk group``.
 
     Raises:
-        RefusedError: asking which one is meant.
+        RefusedError: its hint asks whether the similar name was meant.
     """
     there = tuple(known)
     for name in names:

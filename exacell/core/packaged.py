@@ -1,13 +1,11 @@
-"""Files that come with exacell besides its code: tables, recipes and the pages of docs/, wherever and however it was installed.
+"""Find the files that come with exacell besides its code: tables, recipes and the pages of docs/, however it was installed.
 
 In a checkout ``recipes``, ``docs`` and ``completions`` in ``exacell/data`` are links to the folders at its top; a wheel
-holds their files as package data, so that they are where the code is: in a virtual environment, after ``pip install --user``
+contains their files as package data, so that they are next to the code: in a virtual environment, after ``pip install --user``
 or ``--target``, and in a zip. Source: Python documentation, importlib.resources; setuptools documentation, Data Files Support.
 
-Pages of the documentation as ``help docs`` shows them on a terminal: links name pages, and nothing that is not there is named.
-
-A page is written for readers of the source tree too, where the programs that measure and test stand beside it. An installation
-has none of them, so that their names would only mislead there.
+This module also prepares pages for ``help docs`` on a terminal: links become names of pages, and names of files that an
+installation does not have (programs that measure and test) are left out, because they would mislead there.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     """A file or folder of the package: a path, or a part of the zip that exacell runs from."""
 
 PAGES = (".md", ".toml")
-"""How files of the documentation end that are pages."""
+"""Endings of files that are pages of the documentation."""
 
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 
@@ -44,15 +42,15 @@ def packaged_folder(kind: str) -> Place:
 
 
 def has_source() -> bool:
-    """Whether exacell runs from its source tree, where tests and benchmarks stand beside the package."""
+    """Return whether exacell runs from its source tree, which has tests and benchmarks beside the package."""
     return os.path.isdir(os.path.join(os.path.dirname(os.path.realpath(os.path.join(_DATA, "docs"))), "benchmarks"))
 
 
 def packaged_files(kind: str, *endings: str) -> dict[str, Place]:
-    """Return the files of one of the package's folders by their names without ending, in the order of the names.
+    """Return file name without ending → file, for one of the package's folders, in the order of the names.
 
     Args:
-        endings: only those that end so (``.md``).
+        endings: only files with one of these endings (``.md``).
     """
     folder = packaged_folder(kind)
     if not folder.is_dir():
@@ -67,7 +65,7 @@ class _Loader(Protocol):
 
 
 def data_beside(spec: ModuleSpec, name: str) -> str:
-    """Return the text of ``data/name`` beside the module of that ``__spec__``.
+    """Return the text of ``data/name`` beside the module that has this ``__spec__``.
 
     Raises:
         OSError: there is no such file.
@@ -91,10 +89,10 @@ _LOOSE = pattern(rf"\b({_FOLDERS})/[\w./*-]*\w")
 
 
 def shown_page(text: str, *, source: bool) -> str:
-    """Return a page as it is shown.
+    """Return a page as ``help docs`` shows it.
 
     Args:
-        source: whether the source tree is there, so that what the page names of it may be named.
+        source: whether the source tree is available, so that the page may name its files.
     """
     text = _PICTURE.sub(r"(a picture: \1)", text)
     text = _NAMED_LINK.sub(r"`help docs \1`", text)
@@ -117,7 +115,7 @@ class Section:
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """Return the parts of a page by its headings, the page's own title first; without any the first line is the title."""
+    """Return the parts of a page by its headings, the page's own title first; without headings the first line is the title."""
     code = [match.span() for match in re.finditer(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)]
     found = [
         match

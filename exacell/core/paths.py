@@ -1,13 +1,13 @@
-"""Where our files live: below EXACELL_HOME when it is set, else in the XDG base directories.
+"""The directories of exacell's files: below EXACELL_HOME if it is set, otherwise the XDG base directories.
 
-Nothing here reads or writes on import; directories are created (0700) by :func:`ensure_dir` when something is written.
-Source: XDG Base Directory Specification 0.8, "Environment variables": relative values are ignored.
+Nothing is read or written on import; :func:`ensure_dir` creates directories (0700) when something is written. Source: XDG Base
+Directory Specification 0.8, "Environment variables": relative values are ignored.
 """
 
 from __future__ import annotations
 
 import os
-from _thread import get_ident  # What threading has under this name; this module must load in no time.
+from _thread import get_ident  # The function that threading exports under this name; this module must load fast.
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -20,21 +20,21 @@ _OWN = 0o600
 
 
 def at_home(name: str | Path) -> Path:
-    """Return the path with a ``~`` or ``~user`` at its beginning replaced; where nobody has that home it stays, as in a shell.
+    """Return the path with a ``~`` or ``~user`` at its beginning replaced; unchanged if there is no such user, as in a shell.
 
-    ``Path.expanduser`` raises there instead.
+    ``Path.expanduser`` would raise an error instead.
     """
     return Path(os.path.expanduser(name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Home:
-    """The three directories of one user's exacell; all equal when EXACELL_HOME is set.
+    """The three directories of one user's exacell; all are the same if EXACELL_HOME is set.
 
     Attributes:
-        config_dir: what the user writes: ``config.toml``, ``racks.d/``, own recipes.
-        state_dir: what must not be lost: journal, snapshots, history, emulated racks.
-        cache_dir: what can be fetched again: names for completion.
+        config_dir: files that the user writes: ``config.toml``, ``racks.d/``, own recipes.
+        state_dir: data that must not be lost: journal, snapshots, history, emulated racks.
+        cache_dir: data that can be read again: names for completion.
     """
 
     config_dir: Path
@@ -43,10 +43,10 @@ class Home:
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None) -> Home:
-        """Return the directories that ``env`` (default: the process environment) asks for; creates nothing.
+        """Return the directories for ``env`` (default: the process environment); creates nothing.
 
         Raises:
-            ConfigError: the user has no home, and EXACELL_HOME is not set.
+            ConfigError: the user has no home directory, and EXACELL_HOME is not set.
         """
         variables = os.environ if env is None else env
         own = variables.get("EXACELL_HOME", "")
@@ -61,17 +61,17 @@ class Home:
 
     @property
     def config_file(self) -> Path:
-        """The user's configuration; need not exist."""
+        """Return the path of the user's configuration, which need not exist."""
         return self.config_dir / "config.toml"
 
     @property
     def racks_dir(self) -> Path:
-        """One ``<rack>.toml`` a rack, as ``emulator start`` writes them; need not exist."""
+        """Return the directory with one ``<rack>.toml`` per rack, as ``emulator start`` writes them; it need not exist."""
         return self.config_dir / "racks.d"
 
     @property
     def recipes_dir(self) -> Path:
-        """The user's own recipes; need not exist."""
+        """Return the directory of the user's own recipes, which need not exist."""
         return self.config_dir / "recipes"
 
 
@@ -89,7 +89,7 @@ def _xdg(env: Mapping[str, str], variable: str, default: str) -> Path:
 
 
 def ensure_dir(path: Path) -> Path:
-    """Create ``path`` and what is missing above it, each readable by its owner only; return ``path``."""
+    """Create ``path`` and its missing parent directories, each readable by its owner only; return ``path``."""
     missing = [directory for directory in (path, *path.parents) if not directory.exists()]
     for directory in reversed(missing):
         directory.mkdir(mode=_PRIVATE, exist_ok=True)
@@ -97,24 +97,23 @@ def ensure_dir(path: Path) -> Path:
 
 
 def replace_file(path: Path, content: str | bytes, *, synced: bool = False) -> os.stat_result:
-    """Write a file anew, readable by its owner only, and return its status: whoever reads it finds the old content or the
-    new one, never a part.
+    """Replace a file's content and return the file's status; a reader sees the old or the new content, never a part.
 
-    Where it can't be written, the old file stands as it was and nothing lies beside it.
+    The file is readable by its owner only. If it can't be written, the old file is unchanged and no other file is left.
 
     Args:
-        synced: a power cut must not take the content away either; for what can't be made again.
+        synced: whether the content must survive a power cut; for data that can't be created again.
 
     Raises:
-        OSError: it can't be written.
+        OSError: the file can't be written.
     """
-    path = Path(os.path.realpath(path))  # A link stays one.
+    path = Path(os.path.realpath(path))  # A link stays a link.
     ensure_dir(path.parent)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWN)
         with open(descriptor, "wb") as stream:
-            os.fchmod(descriptor, _OWN)  # Whatever the umask took away.
+            os.fchmod(descriptor, _OWN)  # Independent of the umask.
             stream.write(content.encode() if isinstance(content, str) else content)
             if synced:
                 stream.flush()

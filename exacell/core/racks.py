@@ -1,9 +1,9 @@
-"""Which rack is meant, by its name, by its cells, or by what this host knows; and files that name cells.
+"""Find the rack of a command line: by its name, by its cells, or by files of this host that name cells.
 
-The ways to a rack are tried in a fixed order, see :func:`which_rack`. The files are dcli's group files and a database node's
-cellip.ora. A group file has one target a line; blanks around it, empty lines and lines that start with ``#`` do not count, and
-a ``#`` behind a name is no comment (dcli would send it to a shell), so it is an error here. A folded name such as
-``exa1cel[01-03]`` is accepted too. Source: dcli 1.4 to 3.5 as run, reference dcli.md section 3.
+:func:`which_rack` tries these ways in a fixed order. The files are dcli's group files and a database node's cellip.ora. A
+group file has one target per line; blanks around it, empty lines and lines that start with ``#`` are ignored. A ``#`` after a
+name is an error, because dcli does not treat it as a comment and would send it to a shell. A folded name such as
+``exa1cel[01-03]`` is accepted, too. Source: dcli 1.4 to 3.5 as run, reference dcli.md section 3.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _CELLIP = pattern(r"""cell\s*=\s*"([^"]*)"\s*""", re.IGNORECASE)
 
 
 def parse_group_file(text: str, source: str, *, logins: bool = False) -> tuple[str, ...]:
-    """Return the names in a group file in file order, without repeats.
+    """Return the names in a group file, in file order and without repeats.
 
     Args:
-        logins: whether ``user@host`` is a name, too.
+        logins: whether ``user@host`` is allowed as a name.
 
     Raises:
-        ConfigError: a line is no host name, or there is no name at all.
+        ConfigError: a line is not a host name, or there are no names.
     """
     names: dict[str, None] = {}
     for number, raw in enumerate(text.splitlines(), 1):
@@ -61,7 +61,7 @@ def parse_cellip(text: str, source: str) -> tuple[str, ...]:
     reference asm.md, section on asm_diskstring.
 
     Raises:
-        ConfigError: a line has another form, or there is none.
+        ConfigError: a line has another form, or there are no lines.
     """
     cells: dict[str, None] = {}
     for number, raw in enumerate(text.splitlines(), 1):
@@ -98,26 +98,28 @@ def _text(path: Path) -> str:
 _FEW_RACKS = 3
 
 CELLIP_PATH = Path("/etc/oracle/cell/network-config/cellip.ora")
-"""Where a database node lists its cells. Source: Oracle SAGUG, "Configuring cells for ASM"; present only there."""
+"""The file in which a database node lists its cells; other hosts don't have it. Source: Oracle SAGUG, "Configuring cells for
+ASM".
+"""
 
 
 def named_cells(cells: str | None, group_file: Path | None) -> tuple[str, ...]:
-    """Return what ``-g`` and ``-c`` name together: the file first, then the list, without repeats, as dcli does.
+    """Return the cells of ``-g`` and ``-c`` together: the file first, then the list, without repeats, as dcli does.
 
     Raises:
-        ConfigError: the file cannot be read or a line in it is no host name.
-        CellSetError: ``cells`` is no cell set.
+        ConfigError: the file can't be read, or a line in it is not a host name.
+        CellSetError: ``cells`` is not a cell set.
     """
     listed = read_group_file(group_file) if group_file is not None else ()
     return tuple(dict.fromkeys((*listed, *(CellSet.parse(cells) if cells is not None else ()))))
 
 
 class NoRackError(ConfigError):
-    """Nothing says which rack is meant; the message names the ways to choose one on the command line."""
+    """No rack is given; the message names the ways to choose one on the command line."""
 
 
 def way_to_a_rack(names: Iterable[str]) -> str:
-    """Return how to choose a rack at the prompt, of those that are configured."""
+    """Return how to choose one of the configured racks at the prompt."""
     known = sorted(names)
     if not known:
         return (
@@ -131,7 +133,7 @@ def way_to_a_rack(names: Iterable[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Nearby:
-    """Files of this host that name cells: ``cellip.ora`` of a database node, and ``cell_group``; None: that in HOME."""
+    """Files of this host that name cells: ``cellip.ora`` of a database node, and ``cell_group`` (None: the one in HOME)."""
 
     cellip: Path = CELLIP_PATH
     cell_group: Path | None = None
@@ -151,22 +153,23 @@ def which_rack(
     login: str | None = None,
     ssh_config: Path | None = None,
 ) -> RackConfig:
-    """Return the rack that the command line means.
+    """Return the rack that the command line selects.
 
     In this order: ``rack`` (-r); EXACELL_RACK or ``default_rack``, unless ``cells`` or ``group_file`` name a cell that
     it does not have; the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
-    a database node; those in ``~/cell_group``. Cells that are named are the configured rack's that has them, with its marks
-    and its lock, a rack of their own where none has. The selection of cells within the rack is :func:`named_cells`.
+    a database node; those in ``~/cell_group``. Named cells belong to the configured rack that contains them, with its marks and
+    its lock; if no rack contains them, they become a rack of their own. :func:`named_cells` returns the selected cells within the
+    rack.
 
     Args:
-        env: EXACELL_RACK and HOME are read from it. Default: the process environment.
+        env: environment with EXACELL_RACK and HOME. Default: the process environment.
         nearby: the files of this host that name cells.
-        login: logs in everywhere on cells, for reads and writes (-l).
+        login: the login on all cells, for reads and writes (-l).
         ssh_config: replaces the rack's own (--ssh-config).
 
     Raises:
-        ConfigError: no such rack, a named cell is not in the rack asked for, the named cells are not all of one
-            configured rack, or there is nothing to go by.
+        ConfigError: there is no such rack, a named cell is not in the given rack, the named cells belong to more than one
+            configured rack, or nothing selects a rack.
     """
     variables = os.environ if env is None else env
     names = named_cells(cells, group_file)
@@ -189,7 +192,7 @@ def which_rack(
 
 
 def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -> RackConfig | None:
-    """Return the rack that is asked for or, failing that, the default one if it has all ``names``."""
+    """Return the rack that is asked for; if none is, the default rack, provided that it has all ``names``."""
     name = wanted or default
     if not name or (not wanted and names and name not in config.racks):
         return None
@@ -210,17 +213,17 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
 
 
 def _as_known(names: Iterable[str], rack: RackConfig) -> tuple[str, ...]:
-    """Return names as the rack has them, where it has them short or in full."""
+    """Return names in the rack's spelling: short or in full."""
     return tuple(known_as(name, (*rack.cells, *rack.dbnodes)) for name in names)
 
 
 def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
-    """Return the configured rack that has all ``names``, None where no rack has any of them.
+    """Return the configured rack that has all ``names``; None if no rack has any of them.
 
-    An emulated rack's names may be a real rack's: only asking for it means it.
+    Emulated racks are skipped, since their names may be those of a real rack; they must be selected by name.
 
     Raises:
-        ConfigError: several racks have them, or one has some.
+        ConfigError: several racks have them, or a rack has only some of them.
     """
     racks = [
         rack
@@ -247,10 +250,10 @@ def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
 
 
 def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
-    """Return the rack that a database node's files name.
+    """Return the rack that the files of a database node name; None if there are no such files.
 
     Raises:
-        ConfigError: they name some cells of a configured rack, and not all.
+        ConfigError: they name some but not all cells of a configured rack.
     """
     if cellip_path.is_file():
         found = RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
@@ -272,7 +275,7 @@ def _known(config: Config) -> str:
 
 
 def _closest(config: Config, name: str) -> str:
-    # One letter of two is half of the name: that may be a slip, or another rack.
+    # In a name of two letters, one different letter may be a slip or mean another rack.
     close = closest(name, config.racks, limit=1, alike=0.6 if len(name) > 2 else 0.5)
     asked = [did_you_mean(close)] if close else []
     if RACK_NAME.fullmatch(name) and (not close or len(name) <= 2):

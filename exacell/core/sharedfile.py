@@ -1,8 +1,8 @@
-"""Small files that several processes or users of a host write: opened so that no neighbour can make a trap of them, and in turns.
+"""Open and lock small files that several processes or users of a host write, without being trapped by another user's file.
 
-Where everybody may put files, a neighbour can put a FIFO, a link, a device or a huge file under the name that we want. Such a
-thing is never waited for, never followed and never written to: opening it fails at once with what it is. Whose turn it is,
-flock says; it neither waits for ever nor fails silently where there are no locks.
+In a folder that everybody can write, another user can create a FIFO, a link, a device or a huge file with the name of our
+file. Opening such a file fails at once with what it is; exacell never waits for it, follows it or writes to it. flock decides
+whose turn it is; it neither waits for ever nor fails silently if the file system has no locks.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from contextlib import suppress
 from pathlib import Path
 
 PATIENCE = 30.0
-"""Seconds after which a lock that others hold for moments only is held by a process that was stopped or hangs."""
+"""Seconds to wait for a lock. Others hold it for moments only, so after this time its holder is probably stopped or hangs."""
 
 _LOOK = 0.005
 
 
 def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> None:
-    """Lock an open file; closing it unlocks it.
+    """Lock an open file; closing the file unlocks it.
 
     Raises:
-        OSError: others held it all the time, or the file system has no locks; ``strerror`` says which.
+        OSError: others held the lock for ``patience`` seconds, or the file system has no locks; ``strerror`` contains the reason.
     """
     kind = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
     until = time.monotonic() + patience
@@ -48,7 +48,7 @@ def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> No
 
 
 LARGEST = 1 << 16
-"""Bytes that such a file may hold."""
+"""Most bytes of such a file."""
 
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),
@@ -59,18 +59,18 @@ _KINDS = (
 )
 
 _FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-"""Without O_CREAT: the kernel forbids that for another user's file in a sticky directory, and for FIFOs.
+"""Flags for opening; without O_CREAT, which the kernel forbids for another user's file in a sticky directory, and for FIFOs.
 
 Source: proc_sys_fs(5), protected_regular, protected_fifos; open(2), O_NONBLOCK, O_NOFOLLOW.
 """
 
 
 def open_file(path: Path, *, write: bool) -> int:
-    """Return a descriptor of the regular file at ``path``; it never waits and follows no link in the last part.
+    """Return a descriptor of the regular file at ``path``; it never waits, and does not follow a link in the last part.
 
     Raises:
-        FileNotFoundError: there is nothing.
-        OSError: there is something else, or it can't be opened; ``strerror`` says what it is.
+        FileNotFoundError: there is nothing at ``path``.
+        OSError: there is something other than a regular file, or it can't be opened; ``strerror`` contains what it is.
     """
     try:
         descriptor = os.open(path, (os.O_RDWR if write else os.O_RDONLY) | _FLAGS)
@@ -86,14 +86,14 @@ def open_file(path: Path, *, write: bool) -> int:
 
 
 def make_file(path: Path, *, mode: int, exact: bool) -> int:
-    """Return a descriptor for writing the file at ``path``, which is made when there is none.
+    """Return a descriptor for writing the file at ``path``, which is created if it does not exist.
 
     Args:
-        mode: the new file's, without what the umask takes away.
-        exact: the umask takes nothing away.
+        mode: permissions of a new file, before the umask.
+        exact: whether to ignore the umask.
 
     Raises:
-        OSError: as for :func:`open_file`, or it can't be made.
+        OSError: as for :func:`open_file`, or the file can't be created.
     """
     with suppress(FileNotFoundError):
         return open_file(path, write=True)
@@ -101,14 +101,14 @@ def make_file(path: Path, *, mode: int, exact: bool) -> int:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _FLAGS, mode)
     except FileExistsError:
-        return open_file(path, write=True)  # Somebody was faster; a link that leads nowhere is told as one.
+        return open_file(path, write=True)  # Another process was faster; a link to nothing is reported as a link.
     if exact:
         os.fchmod(descriptor, mode)
     return descriptor
 
 
 def read_text(descriptor: int) -> str:
-    """Return what the file says.
+    """Return the file's text.
 
     Raises:
         OSError: it is larger than :data:`LARGEST`, or can't be read.
@@ -120,13 +120,13 @@ def read_text(descriptor: int) -> str:
 
 
 def write_over(descriptor: int, text: str) -> None:
-    """Replace what the file says, on disk when this returns.
+    """Replace the file's text; it is on disk when this function returns.
 
-    The new text comes over the old one in one write, padded with blanks, and then the file is cut: whoever is killed in between
-    leaves no file that says nothing.
+    The new text, padded with blanks, overwrites the old one in one write; then the file is cut to its length. So a process
+    that is killed in between does not leave an empty file.
 
     Raises:
-        OSError: it can't be written.
+        OSError: the file can't be written.
     """
     data = text.encode()
     size = os.fstat(descriptor).st_size
@@ -138,7 +138,7 @@ def write_over(descriptor: int, text: str) -> None:
 
 
 def _told(error: OSError, path: Path) -> OSError:
-    """Return the error of an open that failed with a reason that says what lies there."""
+    """Return the error of a failed open, with what is at ``path`` as the reason."""
     with suppress(OSError):
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):
@@ -150,22 +150,22 @@ def _told(error: OSError, path: Path) -> OSError:
 
 
 def what_lies_there(path: Path) -> str:
-    """Return ``a FIFO``, ``a socket`` or ``a device`` where a path leads to one; empty for whatever else, and for nothing.
+    """Return ``a FIFO``, ``a socket`` or ``a device`` if a path leads to one; empty for anything else, and for nothing.
 
-    Whoever opens such a thing may wait for ever.
+    A process that opens such a file may wait for ever.
     """
     try:
         mode = path.stat().st_mode
     except OSError:
-        return ""  # Whoever opens it is told.
+        return ""  # Opening the file reports the error.
     return "" if stat.S_ISDIR(mode) else next((name for is_kind, name in _KINDS if is_kind(mode)), "")
 
 
 def sure(path: Path) -> Path:
-    """Return the path of a file of ours that is about to be read, or nothing is there.
+    """Return ``path`` if it can be read without waiting: there is a file, or nothing.
 
     Raises:
-        OSError: a FIFO, a socket or a device lies there, other than /dev/null; ``strerror`` says which.
+        OSError: there is a FIFO, a socket or a device other than /dev/null; ``strerror`` contains which.
     """
     found = what_lies_there(path)
     if found and os.path.realpath(path) != os.devnull:
@@ -180,12 +180,12 @@ def _refuse_odd(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is not a regular file")
     if status.st_nlink > 1:
-        # A neighbour's second name for a file of ours would have us write into that.
+        # Another user may have linked our file under this name; we would write into it.
         raise OSError(errno.EMLINK, "it has a second name (a hard link)")
 
 
 def _refuse_replaceable(path: Path) -> None:
-    """Return when not everybody can put another file in its place: two processes would each lock their own."""
+    """Raise OSError if everybody can replace the file, because two processes could then lock two different files."""
     folder = path.parent.stat()
     if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
         why = f"everybody can replace it, because {path.parent} is writable for all without the sticky bit"

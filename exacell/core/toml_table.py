@@ -1,4 +1,4 @@
-"""A TOML table that is read key by key, each value checked, and that then complains about the keys nobody asked for."""
+"""Read a TOML table key by key: each value is checked, and keys that were never read are reported as unknown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def parse_toml(text: str, source: str) -> TomlTable:
     """Return the top table of a TOML text; ``source`` names it in messages.
 
     Raises:
-        ConfigError: the text is no TOML.
+        ConfigError: the text is not TOML.
     """
     import tomllib
 
@@ -30,7 +30,9 @@ def parse_toml(text: str, source: str) -> TomlTable:
 
 
 class TomlTable:
-    """One table. Every reader raises ConfigError for a value of the wrong kind, naming ``where``, key and rule."""
+    """One table. Every reader raises ConfigError for a value of the wrong kind; the message contains ``where``, the key and
+    the rule.
+    """
 
     def __init__(self, data: Mapping[str, object], where: str) -> None:
         self._data = data
@@ -39,11 +41,11 @@ class TomlTable:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys that the table has, in file order."""
+        """Return the keys of the table, in file order."""
         return tuple(self._data)
 
     def under(self, over: TomlTable) -> TomlTable:
-        """Return this table with the keys of ``over`` put over its own; messages name both places."""
+        """Return this table with the keys of ``over`` in place of its own; messages name both tables."""
         return TomlTable({**self._data, **over._data}, f"{self.where}, with {over.where}")
 
     def with_text(self, key: str, value: str) -> TomlTable:
@@ -58,7 +60,9 @@ class TomlTable:
         return ConfigError(f"{self.where}: {key} must be {rule}, not {value!r}")
 
     def _read(self, key: str, default: D, read: Callable[[object], T | None], rule: str) -> T | D:
-        """Return the value as ``read`` makes it, which knows None to be none of its kind; ``default`` where there is none."""
+        """Return the value after ``read``, which returns None for a value of the wrong kind; ``default`` if the key is
+        missing.
+        """
         value = self._get(key)
         if value is None:
             return default
@@ -82,11 +86,11 @@ class TomlTable:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, empty when absent."""
+        """Return a list of texts; empty if the key is missing."""
         return self._read(key, (), _texts, 'a list of texts such as ["SPOT", "ERP"]')
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return host names: a cell set as text, or a list of such; in natural order within each text."""
+        """Return host names, from a cell set or a list of cell sets; each cell set is in natural order."""
         value = self._get(key)
         parts = [] if value is None else value if isinstance(value, list) else [value]
         found: dict[str, None] = {}
@@ -104,7 +108,7 @@ class TomlTable:
         return self._read(key, default, lambda value: value if isinstance(value, bool) else None, "true or false")
 
     def seconds(self, key: str, default: D) -> float | D:
-        """Return seconds above 0, from a number or a duration in text."""
+        """Return seconds (above 0), from a number or a duration as text."""
         rule = 'a time greater than 0: seconds, or text such as "90s" or "5m"'
         return self._read(key, default, lambda value: _above_0(value, float, parse_duration), rule)
 
@@ -113,17 +117,17 @@ class TomlTable:
         return self._read(key, default, _count, "a whole number, 1 or greater")
 
     def size(self, key: str, default: int) -> int:
-        """Return bytes above 0, from a number of bytes or a size in text."""
+        """Return bytes (above 0), from a number of bytes or a size as text."""
         rule = 'a size greater than 0: bytes, or text such as "500m" or "2g"'
         return self._read(key, default, lambda value: _above_0(value, int, parse_size), rule)
 
     def table(self, key: str) -> TomlTable | None:
-        """Return a table inside this one, None when it is absent."""
+        """Return a table inside this one; None if it is missing."""
         found = self._read(key, None, lambda value: value if isinstance(value, dict) else None, f"a table, [{key}]")
         return None if found is None else TomlTable(found, f"{self.where} [{key}]")
 
     def tables(self, key: str) -> dict[str, TomlTable]:
-        """Return the tables in the table ``key`` by name; empty when it is absent."""
+        """Return the tables inside the table ``key`` by name; empty if it is missing."""
         outer = self.table(key)
         if outer is None:
             return {}
@@ -135,7 +139,7 @@ class TomlTable:
         return found
 
     def finish(self) -> None:
-        """Raise ConfigError when the table has a key that was not asked for."""
+        """Raise ConfigError if the table has a key that was never read."""
         unknown = [key for key in self._data if key not in self._asked]
         if unknown:
             allowed = ", ".join(sorted(self._asked))
@@ -155,6 +159,6 @@ def _count(value: object) -> int | None:
 
 
 def _above_0(value: object, kind: type[N], parse: Callable[[str], N]) -> N | None:
-    """Return a number of that kind, or what a text says of one; None for what is neither, or not above 0."""
+    """Return a number of that kind, also from a text; None if the value is neither, or is not above 0."""
     number = parse(value) if isinstance(value, str) else value
     return kind(number) if isinstance(number, (int, kind)) and not isinstance(number, bool) and number > 0 else None

@@ -1,8 +1,9 @@
-"""Whether what a file says may be done: nobody but its user and root can have written it.
+"""Refuse files that somebody other than their user and root can have written.
 
-A rack's file names programs and logins, a recipe, an alias or a kept plan holds statements: who can write one of them acts as
-whoever runs exacell. So the file, and every folder and link on the way to it, has to be ours or root's, and not to be written by
-others. Source: sshd_config(5), StrictModes, and ssh's own check of ~/.ssh/config, which follow the same rule.
+A rack's file names programs and logins; a recipe, an alias or a stored plan contains statements. Anyone who can write one of
+them can act as the user of exacell. So the file, and every folder and link on the path to it, must belong to the user or root,
+and must not be writable by others. Source: sshd_config(5), StrictModes, and ssh's own check of ~/.ssh/config, which follow the
+same rule.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from pathlib import Path
 from exacell.core.errors import ConfigError
 
 Group = Callable[[], int | None]
-"""Tells the number of the group that ``trusted_group`` names, None for none; asked only where a group can write."""
+"""Returns the number of the group in ``trusted_group``, None for none; called only if a group can write the file."""
 
 _ROOT = 0
 _LINKS = 40
-"""So many links are followed on the way to a file, as the kernel does. Source: path_resolution(7)."""
+"""Most links that are followed on the path to a file, as in the kernel. Source: path_resolution(7)."""
 
 
 def nobody() -> None:
-    """Return that no group is trusted."""
+    """Return None: no group is trusted."""
     return
 
 
 def group_number(name: str) -> int | None:
-    """Return the number of a group, None where ``name`` is empty.
+    """Return the number of a group; None if ``name`` is empty.
 
     Raises:
         ConfigError: this host has no such group.
@@ -46,10 +47,10 @@ def group_number(name: str) -> int | None:
 
 
 def refuse_untrusted(path: Path, group: Group = nobody) -> None:
-    """Return when nobody else can have written the file or put it there; also where there is none.
+    """Raise ConfigError if another user can have written a file or put it there; a file that does not exist is accepted.
 
     Raises:
-        ConfigError: says who can, and the command that mends it.
+        ConfigError: names who can, and the command that corrects it.
     """
     path = Path(os.path.abspath(path))
     trusted = (_ROOT, os.geteuid(), _behind_sudo())
@@ -63,7 +64,7 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
                 hint=f"copy {path} to your own folder, or type `sudo chown root {place}`",
             )
         if kind == stat.S_IFLNK or (kind == stat.S_IFDIR and status.st_mode & stat.S_ISVTX):
-            continue  # A link has no mode; in a sticky folder each can replace only what is theirs, and that is looked at.
+            continue  # A link has no mode. In a sticky folder, users can replace only their own files, and the owner is checked.
         if status.st_mode & stat.S_IWOTH:
             raise ConfigError(f"{what}is writable by everybody", hint=f"type `chmod go-w {place}`")
         if status.st_mode & stat.S_IWGRP and status.st_gid != group():
@@ -73,7 +74,7 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
 
 
 def _behind_sudo() -> int:
-    """Return who became root by sudo, whose files root was sent to; root for nobody. Source: sudo(8), SUDO_UID."""
+    """Return the user number behind sudo, whose files root may use; root's own number without sudo. Source: sudo(8), SUDO_UID."""
     number = os.environ.get("SUDO_UID", "")
     return int(number) if os.geteuid() == _ROOT and number.isascii() and number.isdigit() else _ROOT
 
@@ -82,7 +83,7 @@ _KINDS = {stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
 
 
 def _way(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Yield every folder, link and file on the way to ``path`` from the root; ends where something is missing or closed."""
+    """Yield every folder, link and file on the path from the root to ``path``; ends if one is missing or can't be read."""
     here, left, links = Path("/"), list(reversed(path.parts[1:])), 0
     try:
         yield here, here.lstat()
@@ -105,7 +106,7 @@ def _way(path: Path) -> Iterator[tuple[Path, os.stat_result]]:
                 here = Path("/")
             left += reversed([part for part in target.parts if part != "/"])
     except OSError:
-        return  # Whoever reads it is told why that fails.
+        return  # The later read of the file reports why it fails.
 
 
 def _user(number: int) -> str:

@@ -1,8 +1,8 @@
-"""Sizes and durations: parse at the edge, compute in integer bytes and float seconds, print exactly.
+"""Sizes and durations: parse text to integer bytes and float seconds, and print them exactly or for people.
 
-CellCLI's K, M, G and T are powers of 1024, accepted in either case; a bare number is bytes. CellCLI prints sizes with
-full binary precision and no rounding, in the largest unit that leaves at least 1 (``364.75G``, ``5.82122802734375T``,
-``0``); up to release 11.2 the largest suffix is G. Source: reference cellcli.md section 3.4.
+CellCLI's K, M, G and T are powers of 1024, accepted in upper and lower case; a bare number is bytes. CellCLI prints sizes with
+full binary precision and no rounding, in the largest unit that leaves at least 1 (``364.75G``, ``5.82122802734375T``, ``0``);
+up to release 11.2 the largest suffix is G. Source: reference cellcli.md section 3.4.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GIB = 1 << 30
 TIB = 1 << 40
 
 ALLOCATION_UNIT = 16 * MIB
-"""Bytes: flash cache, flash log and grid disks are made of these; requests round down. Source: cellcli.md 3.4."""
+"""Bytes: sizes of flash cache, flash log and grid disks are multiples of this; requests round down. Source: cellcli.md 3.4."""
 
 FLASH_CELLDISK_RESERVE = 48 * MIB
 """Bytes that every flash cell disk keeps for itself. Source: cellcli.md 6.4 (inferred from X2, X3 and X4)."""
@@ -32,10 +32,10 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 @lru_cache(maxsize=1024)
 def parse_size(text: str) -> int:
-    """Return the bytes that ``text`` means, for example 309237645312 for ``288g``; a part of a byte is rounded down.
+    """Return the bytes for a size, for example 309237645312 for ``288g``; a part of a byte is rounded down.
 
     Raises:
-        UnitError: it is no size, or a fraction without a unit.
+        UnitError: ``text`` is not a size, or is a fraction without a unit.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -56,7 +56,7 @@ def format_size(size_bytes: int, *, largest: str = "T") -> str:
     """Return ``size_bytes`` as CellCLI prints it: exact, in the largest unit that fits, ``0`` for zero.
 
     Args:
-        largest: the largest suffix the release prints, ``G`` up to 11.2.
+        largest: the largest suffix that the release prints; ``G`` up to 11.2.
     """
     if size_bytes == 0:
         return "0"
@@ -75,9 +75,9 @@ def format_size(size_bytes: int, *, largest: str = "T") -> str:
 
 
 def whole_size(size_bytes: int) -> str:
-    """Return ``size_bytes`` as a whole number of the largest unit that allows it (``288G``, ``373504M``).
+    """Return ``size_bytes`` as a whole number of the largest possible unit (``288G``, ``373504M``).
 
-    For statements: no release can stumble over a fraction.
+    For statements: every release can read a number without a fraction.
     """
     suffix, factor = max(
         ((s, f) for s, f in _SUFFIX.items() if size_bytes % f == 0 and f <= size_bytes),
@@ -88,7 +88,7 @@ def whole_size(size_bytes: int) -> str:
 
 
 def human_size(size_bytes: int | float) -> str:
-    """Return a size rounded for eyes (``364.8G``, ``2.1M``, ``0``); never parse this."""
+    """Return a size rounded for display (``364.8G``, ``2.1M``, ``0``); it must not be parsed."""
     if size_bytes == 0:
         return "0"
     value = float(abs(size_bytes))
@@ -101,17 +101,17 @@ def human_size(size_bytes: int | float) -> str:
 
 
 _EXACT_SIZE = 10
-"""Characters up to which a size is shown exactly, as CellCLI prints it; longer ones are rounded."""
+"""Most characters of a size that is shown exactly, as CellCLI prints it; a longer one is rounded."""
 
 
 def size_text(size_bytes: int | float) -> str:
-    """Return a size for eyes: exactly as CellCLI prints it when that is short (``364.75G``), else rounded."""
+    """Return a size for display: exactly as CellCLI prints it if that is short (``364.75G``), otherwise rounded."""
     exact = format_size(int(size_bytes)) if float(size_bytes).is_integer() else ""
     return exact if exact and len(exact) <= _EXACT_SIZE else human_size(size_bytes)
 
 
 def sizes_apart(*sizes: int) -> list[str]:
-    """Return sizes in bytes for eyes, all of them in bytes where rounding would make two unlike ones look alike."""
+    """Return sizes for display; if rounding would make two different sizes look equal, all are shown in bytes."""
     shown = [size_text(size) for size in sizes]
     return shown if len(set(shown)) == len(set(sizes)) else [f"{size} bytes" for size in sizes]
 
@@ -122,7 +122,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def and_more(count: int, shown: int = 1) -> str:
-    """Return what stands behind the first ``shown`` of ``count`` things: `` (and 3 more)``, empty when these are all."""
+    """Return the text after the first ``shown`` of ``count`` things: `` (and 3 more)``; empty if these are all."""
     return f" (and {count - shown} more)" if count > shown else ""
 
 
@@ -132,10 +132,10 @@ def round_down(size_bytes: int, unit: int = ALLOCATION_UNIT) -> int:
 
 
 def parse_duration(text: str) -> float:
-    """Return the seconds that ``text`` means: ``90``, ``1.5s``, ``30m``, ``1h30m``, ``250ms``, ``7d``.
+    """Return the seconds for a duration: ``90``, ``1.5s``, ``30m``, ``1h30m``, ``250ms``, ``7d``.
 
     Raises:
-        UnitError: it is no duration.
+        UnitError: ``text`` is not a duration.
     """
     stripped = text.strip()
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", stripped):
@@ -152,12 +152,12 @@ def parse_duration(text: str) -> float:
 
 
 def format_wait(seconds: float) -> str:
-    """Return how long something has been waited for, in whole seconds: ``5s``, ``3m20s``."""
+    """Return a waiting time in whole seconds: ``5s``, ``3m20s``."""
     return format_duration(max(round(seconds), 10)) if seconds >= 9.5 else f"{round(seconds)}s"
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration for eyes: ``0.4s``, ``12s``, ``3m20s``, ``2h05m``."""
+    """Return a duration for display: ``0.4s``, ``12s``, ``3m20s``, ``2h05m``."""
     if seconds < 10:
         return f"{seconds:.1f}s"
     whole = round(seconds)

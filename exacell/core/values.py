@@ -1,9 +1,8 @@
-"""All that data classes need: ``field`` and ``replace``, and ``dataclass`` as the standard library's, made so that importing a
-module full of them takes no time. Pure.
+"""Data classes as in the standard library (``dataclass``, ``field``, ``replace``) that take no time to import. Pure.
 
 The standard decorator compiles up to six functions a class, eight tenths of a millisecond: with a hundred classes that
-was a fifth of what one statement from the command line costs. Here a class's fields are looked at when its first value
-is made, and a function is compiled when it has been called a few times. Type checkers see the standard decorator;
+was a fifth of what one statement from the command line costs. Here a class's fields are examined when its first value is created,
+and a function is compiled after it has been called a few times. Type checkers see the standard decorator;
 ``dataclasses.replace``, ``fields`` and ``asdict`` see the same fields.
 """
 
@@ -45,7 +44,7 @@ else:
         return cls
 
     class _Asked:
-        """A class's attribute that is found out when somebody asks for it."""
+        """An attribute of a class that is computed when it is read."""
 
         def __init__(self, ask):
             self._ask = ask
@@ -54,7 +53,7 @@ else:
             return self._ask()
 
     class _Shape:
-        """A class's fields, looked at when they are needed; what is not as usual is left to the standard decorator."""
+        """A class's fields, examined on first use; unusual cases are left to the standard decorator."""
 
         def __init__(self, cls, *, kw_only):
             self.cls, self.kw_only = cls, kw_only
@@ -74,7 +73,7 @@ else:
             cls.__shape__ = self
 
         def fields(self):
-            """Return what the standard decorator notes for the class: every field, class variables too, by name."""
+            """Return the fields as the standard decorator stores them: every field by name, including class variables."""
             if self._standard is None:
                 found = {}
                 for base in self.cls.__mro__[-1:0:-1]:
@@ -90,7 +89,7 @@ else:
             return tuple(field.name for field in self.listed() if field.init and not field.kw_only)
 
         def listed(self):
-            """Return the fields of a value, in their order."""
+            """Return the fields of a value, in order."""
             if self._listed is None:
                 quick = self._quick()
                 self._listed = dataclasses.fields(self.cls) if quick is None else tuple(quick.values())
@@ -107,7 +106,7 @@ else:
             return dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self.kw_only)(stand_in)
 
         def _quick(self):
-            """Return the fields by name where each is an annotation and perhaps a default; None otherwise."""
+            """Return the fields by name if each is an annotation with or without a default; otherwise None."""
             found = {}
             for base in self.cls.__mro__[-1:0:-1]:
                 if "__dataclass_fields__" in base.__dict__:
@@ -122,7 +121,7 @@ else:
                 field = self._given.get(name, dataclasses.MISSING)
                 if not isinstance(field, dataclasses.Field):
                     if field.__class__.__hash__ is None:
-                        return None  # The standard decorator says why that can't be a default.
+                        return None  # The standard decorator then raises its error about the default.
                     field = dataclasses.field(default=field)
                 field.name = name
                 if field.kw_only is dataclasses.MISSING:
@@ -131,7 +130,7 @@ else:
             return found
 
     def _fill(shape, frozen, self, args, kwargs):
-        """Do what ``__init__`` would do; return _CANNOT where it would complain."""
+        """Do the work of ``__init__``; return _CANNOT if ``__init__`` would raise an error."""
         given, used = kwargs, len(kwargs)
         if args:
             places = shape.match_args()
@@ -185,7 +184,7 @@ else:
     _CANNOT = object()
 
     def _later(cls, name, slow, make):
-        """Return a method that does it the slow way a few times, then makes the real one and puts that into its place."""
+        """Return a method that calls ``slow`` a few times, then compiles the real method and replaces itself by it."""
         calls = 0
 
         def method(self, /, *args, **kwargs):
@@ -236,7 +235,9 @@ else:
         return __repr__
 
     def _refuse(cls, shape, what):
-        """Return the function by which a frozen value stays as it is; subclasses that are not frozen add their own."""
+        """Return the methods that keep a frozen value unchanged; attributes that a subclass adds can be set unless it is
+        frozen, too.
+        """
 
         def within(name):
             return any(field.name == name for field in shape.listed())

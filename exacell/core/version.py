@@ -1,3 +1,3 @@
-"""The program's version, in one place that costs nothing to import."""
+"""The program's version, in a module that is fast to import."""
 
 __version__ = "1.0.0"

@@ -1,4 +1,4 @@
-"""The line of the language that the words of a command line mean."""
+"""Convert the words of a command line to a line of the language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OPERATORS = ("=", "!=", ">", "<", "!")
 
 
 def argv_line(words: Sequence[str]) -> str:
-    """Return the line that command-line words mean: each word is one token, and shell characters mean nothing more.
+    """Return the line for these command-line words: each word becomes one token, in which shell characters have no meaning.
 
     A single first word with blanks is a whole line already. A pasted ``cellcli -e`` is dropped.
     """
@@ -30,14 +30,14 @@ def argv_line(words: Sequence[str]) -> str:
         return " ".join(items).strip()
     head = _before_all_words(items)
     line = " ".join(_quote_word(item) for item in items[:head])
-    # The words of dcli are cut at the prompt as a shell cuts them: quoted so, they stay what they are.
+    # The prompt splits the words of dcli as a shell does; these quotes keep each word as it is.
     rest = items[head:]
     tail = shlex.join(rest) if rest and rest[0].lower() == "dcli" else " ".join(rest)
     return f"{line} {tail}".strip()
 
 
 def _before_all_words(items: Sequence[str]) -> int:
-    """Return how many words stand before the first that takes all behind it as they are; all of them without such a one."""
+    """Return how many words come before the first word that takes all following words as they are; all words if there is none."""
     for place, item in enumerate(items):
         if item.lower() in RAW_TAILS and takes_all_words(" ".join(map(_quote_word, items[: place + 1]))):
             return place
@@ -66,14 +66,14 @@ def _quote(value: str) -> str:
 
 
 def _is_one_word(value: str) -> bool:
-    """Whether the prompt would read ``value`` as one word too, quotes or parentheses around it included."""
+    """Return whether the prompt, too, would read ``value`` as one word, including quotes or parentheses around it."""
     if value.startswith("#") or value == "--" or not value:
         return False
     if not any(char in BLANKS for char in value):
         try:
             refuse_typography(value)
         except LookalikeError:
-            return True  # It is refused where it stands: nobody knows whether it was in the shell's quotes.
+            return True  # It is refused at its place, because it may or may not have been in the shell's quotes.
         except StatementError:
             return False
     try:

@@ -1,7 +1,7 @@
-"""What people ask in their own words, and the statement that answers it. Pure.
+"""Questions that people ask in their own words, and the statements that answer them. Pure.
 
-The first seven stand at the top of ``help``. All of them answer ``help <words>``, and words that begin no statement at the
-prompt: there the statement is said, never carried out.
+``help`` shows the first seven at the top. ``help <words>`` searches all of them, and so does the prompt for words that begin
+no statement; the prompt then shows the statement but does not carry it out.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Question:
     """A question and its answer.
 
     Attributes:
-        text: as somebody would put it.
+        text: the question in a user's words.
         type: the statement to type; ``<cell>`` and ``<db>`` stand for names of the rack.
-        words: further words with which it is asked.
+        words: other words that people use for the question.
     """
 
     text: str
@@ -142,20 +142,20 @@ ASKED = (
     ),
     Question(text="leave", type="exit", words="bye quit logout close end go away"),
 )
-"""In the order in which they are offered where several fit alike."""
+"""All questions; of those that match equally well, earlier ones are offered first."""
 
 OVERVIEW = ASKED[:7]
-"""What ``help`` begins with."""
+"""The questions at the top of ``help``."""
 
 _LITTLE = """a an and any are at be been by can could did do does for from had has have how i in into is it its may me my of
 on or our please shall should show so that the there this to us want was we were what when which will with would you your"""
 
 _EMPTY = frozenset(_LITTLE.split())
-"""Words that say nothing of what is asked, as long as others do."""
+"""Words that don't show what is asked; they are ignored if there are other words."""
 
 
 def stem(word: str) -> str:
-    """Return a word without its ending, so that ``changes``, ``changed`` and ``changing`` are one."""
+    """Return a word without its ending, so that ``changes``, ``changed`` and ``changing`` become equal."""
     bare = re.sub(r"(?:ings?|ed|es|s|e)$", "", word.lower())
     return (
         (re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", bare) if bare != word.lower() else bare)
@@ -165,13 +165,13 @@ def stem(word: str) -> str:
 
 
 def asked_words(text: str) -> tuple[str, ...]:
-    """Return the words of ``text`` that say what is asked; all of them where none says more than others."""
+    """Return the words of ``text`` that show what is asked; all words if each of them is a filler word."""
     words = [word.lower() for word in re.findall(r"[\w.$#-]*\w", text)]
     return tuple(word for word in words if word not in _EMPTY) or tuple(words)
 
 
 def answers(text: str) -> tuple[Question, ...]:
-    """Return the questions that ``text`` may be, best first: those that two thirds of its words speak for."""
+    """Return the questions that ``text`` may mean, best first; at least two thirds of the words must match a question."""
     wanted = {stem(word) for word in asked_words(text)}
     rated = []
     for place, question in enumerate(ASKED):
@@ -183,7 +183,7 @@ def answers(text: str) -> tuple[Question, ...]:
 
 
 def typed(question: Question, cells: Iterable[str] = (), dbs: Iterable[str] = ()) -> str:
-    """Return what to type for a question, with names of the rack where they are known: the first of each."""
+    """Return what to type for a question; ``<cell>`` and ``<db>`` are replaced by the first known name of each."""
     text = question.type.replace("<cell>", next(iter(cells), "<cell>"))
     return text.replace("<db>", next(iter(dbs), "<db>"))
 
@@ -198,12 +198,13 @@ PROGRAMS = {
         "type ! before it for your own shell, sh for all cells, on CELL sh for one cell",
     ),
 }
-"""Programs and words of a shell that get pasted, and what leads on from them."""
+"""Programs and shell words that people paste, and the hint for each."""
 
 
 def way_out(text: str) -> str:
-    """Return the sentence that leads on from words that begin no statement; empty where they ask nothing that is known, or
-    begin with a word that nobody asks with."""
+    """Return a hint for words that begin no statement; empty if they match no known question or begin with a word of no
+    question.
+    """
     first = text.split()[0].lower().strip("?") if text.split() else ""
     if first in PROGRAMS:
         return PROGRAMS[first]

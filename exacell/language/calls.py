@@ -1,4 +1,4 @@
-"""Statements of exacell's own: which command the first words select, and what its arguments and flags are."""
+"""Parse exacell's own statements: which command the first words select, and its arguments and flags."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag,
 from exacell.language.words import Word, split_words, unquote
 
 VERBS = tuple(verb.value for verb in Verb)
-"""CellCLI's verbs, upper case."""
+"""CellCLI's verbs in upper case."""
 
 
 ONLY_CELLCLI = frozenset(("list", "describe", "alter"))
-"""Verbs with which no command of exacell's own begins, so that none has to be imported to read such a statement."""
+"""Verbs that begin no command of exacell, so that a statement with them is parsed without importing commands."""
 
 
 def find_command(words: Sequence[Word]) -> Command | None:
-    """Return exacell's own command that the first words select, the longest match; None when there is none."""
+    """Return the exacell command that the first words select, the longest match; None if there is none."""
     if words and words[0].value.lower() in ONLY_CELLCLI:
         return None
     table = commands()
@@ -38,21 +38,23 @@ def find_command(words: Sequence[Word]) -> Command | None:
 
 
 def _cellclis_own(words: Sequence[Word], key: tuple[str, ...]) -> bool:
-    """Whether a command's only word is CellCLI's verb, with an object of it behind: ``import celldisk``, not ``import FILE``."""
+    """Return whether a one-word command is followed by a CellCLI object of that verb: ``import celldisk``, not ``import
+    FILE``.
+    """
     if len(key) > 1 or key[0].upper() not in VERBS or len(words) < 2:
         return False
-    from exacell.cellcli.schema import objects_of  # It reads a table, which hardly any statement needs.
+    from exacell.cellcli.schema import objects_of  # It loads a table that few statements need.
 
     return words[1].value.upper() in {known.name for known in objects_of(Verb(key[0].upper()))}
 
 
 def _brief(word: str) -> str:
-    """Return a word as a message quotes it: of what was pasted by mistake the beginning is enough."""
+    """Return a word as a message quotes it: a long one is cut, since it was probably pasted by mistake."""
     return word if len(word) <= _QUOTED else word[: _QUOTED - 3] + "..."
 
 
 def unknown_first(words: Sequence[Word]) -> StatementError:
-    """Return the error for words that select neither a command nor a CellCLI statement, with what is near."""
+    """Return the error for words that select neither a command nor a CellCLI statement; it suggests similar words."""
     table = commands()
     first = words[0]
     seconds = sorted({key[1] for key in table if len(key) > 1 and key[0] == first.value.lower()})
@@ -82,7 +84,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)
-        # Where something is near, the list of all would only hide it.
+        # If there is a similar word, the list of all words would only hide it.
         known = "" if near or asked else f": {', '.join(seconds)}"
         message = f"{first.value.lower()} has no '{_brief(words[1].value)}'{known}"
         return StatementError(
@@ -99,14 +101,14 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
 
 
 _QUOTED = 60
-"""Characters of a word that a message quotes at most."""
+"""Most characters of a word that a message quotes."""
 
 _BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-f", "-e")
-"""Options of the program, which are chosen where it is started."""
+"""Options of the program, which can be given only when it is started."""
 
 
 def _said_before(option: Word, words: Sequence[Word]) -> str:
-    """Return how an option of the program is given, and for cells how the statement itself says it."""
+    """Return how to give an option of the program; for cells also how to write it in the statement itself."""
     if option.raw == "-c":
         following = next((word.value for word in words if word.start >= option.end), "")
         return f"here, type `on {following or '<cells>'} <statement>`; in a shell, `exacell -c … <statement>`"
@@ -114,10 +116,10 @@ def _said_before(option: Word, words: Sequence[Word]) -> str:
 
 
 def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word], dict[str, Value]]:
-    """Return the words that are no flags, and the flags by name with their values.
+    """Return the words that are not flags, and the flags by name with their values.
 
     Raises:
-        StatementError: a flag is not one of ``known``, lacks its value, or takes none.
+        StatementError: a flag is not one of ``known``, lacks its value, or does not take a value.
     """
     bare: list[Word] = []
     flags: dict[str, Value] = {}
@@ -171,14 +173,14 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
 def flag_value(
     flag: Flag, given: str | None, *, quoted: bool = False, start: int | None = None, end: int | None = None
 ) -> Value:
-    """Return the value of a flag that was given with ``given``, None for nothing; True where it needs none.
+    """Return the value of a flag for the text ``given`` (None: no text); True for a flag that needs no value.
 
     Args:
-        quoted: what was given may have quotes, which are taken off.
-        start, end: where it stands in the line; None where it stands in none.
+        quoted: whether ``given`` may have quotes, which are then removed.
+        start, end: offsets in the line; None if the flag is not part of a line.
 
     Raises:
-        StatementError: it lacks its value, takes none, or its value is wrong.
+        StatementError: the flag lacks its value, takes no value, or the value is wrong.
     """
     if flag.value is None:
         if given is not None:
@@ -194,13 +196,13 @@ def flag_value(
 
 
 def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
-    """Return the call of exacell's own command that ``text`` is, and its flags.
+    """Return the call of an exacell command in ``text``, and its flags.
 
     Args:
-        base: where ``text`` begins in the line, for the places of errors.
+        base: offset of ``text`` in the line, for the places of errors.
 
     Raises:
-        StatementError: it is no command, or its arguments are wrong.
+        StatementError: ``text`` is not a command, or its arguments are wrong.
     """
     words = split_words(text, base)
     command = find_command(words)
@@ -240,8 +242,9 @@ def _positional(command: Command, param: Param, word: Word) -> Value:
     """Return the value of a bare word.
 
     Raises:
-        StatementError: it is none; a longer command that may be meant (``set format`` behind ``set``), else the example
-            of this one, is named.
+        StatementError: the word is not a valid value. The error suggests a longer command (``set format`` for ``set``) or
+            shows the
+            example of this one.
     """
     try:
         return convert(param, word.value, word.start, word.end)
@@ -254,17 +257,17 @@ def _positional(command: Command, param: Param, word: Word) -> Value:
 
 
 def _longer(command: Command, word: Word) -> tuple[str, ...]:
-    """Return the next words of longer commands for which a word may be a slip: ``patch`` behind ``check``."""
+    """Return the next words of longer commands that are similar to a word: ``patch`` after ``check``."""
     count = len(command.words)
     longer = [words[count] for words in commands() if len(words) > count and words[:count] == command.words]
     return closest(word.value, longer, limit=2)
 
 
 def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
-    """Return the call of a command whose last parameter takes all words that are left.
+    """Return the call of a command whose last parameter takes all remaining words.
 
-    Where they are another statement, or a command for a shell, they stay as they are. Where they are a value, flags and
-    ``key=value`` stand before, behind or among them.
+    If these words are another statement or a shell command, they stay as they are. If they are a value, flags and
+    ``key=value`` may come before, after or among them.
     """
     whole = text
     if command.takes_flags:
@@ -303,7 +306,7 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
 
 
 def _behind(command: Command, words: Sequence[Word]) -> Sequence[Word]:
-    """Return the name that a command needs, and flags behind it, where they stand behind the statement that it takes."""
+    """Return the words for the outer command that follow the statement it takes: a required ``name=…``, and flags after it."""
     needed = next((param.name for param in command.params if param.required and not param.positional), None)
     for place in range(len(words) - 1, 0, -1):
         if needed and words[place].raw.lower().startswith(f"{needed}="):
@@ -355,16 +358,16 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
 
 
 def _check_value(param: Param, value: str, *, bounded: bool) -> None:
-    """Return when a value that has a grammar of its own keeps to it.
+    """Raise StatementError if a value that has its own grammar is wrong.
 
     Args:
-        bounded: whether parameters were given besides it.
+        bounded: whether other parameters were given besides it.
 
     Raises:
-        StatementError: it does not; places count in ``value``.
+        StatementError: the value is wrong; its places are offsets into ``value``.
     """
     if param.kind is Kind.LIST:
-        from exacell.cellcli.statement import parse  # The grammar's tables.
+        from exacell.cellcli.statement import parse  # It loads the grammar's tables.
 
         try:
             parse(f"{_LIST}{value}")
@@ -374,7 +377,7 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
         return
     if param.kind not in (Kind.FACT, Kind.UNTIL):
         return
-    from exacell.language.reading import read_fact, read_until  # Few statements have one.
+    from exacell.language.reading import read_fact, read_until  # Few statements need it.
 
     if param.kind is Kind.FACT:
         read_fact(value)
@@ -386,7 +389,7 @@ _LIST = "list "
 
 
 def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:
-    """Return the text without some of its words and the blanks before them; and where it was cut, by how much."""
+    """Return the text without some of its words and the blanks before them; and the cuts as (offset, length)."""
     kept, cuts, position = "", [], 0
     for word in words:
         piece = text[position : word.start - base]
@@ -397,7 +400,7 @@ def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tup
 
 
 def _as_it_was(place: int, cuts: Sequence[tuple[int, int]]) -> int:
-    """Return a place of a text that was cut as a place of the whole text."""
+    """Return the offset in the original text for an offset in the cut text."""
     return place + sum(length for cut, length in cuts if cut <= place)
 
 
@@ -407,7 +410,7 @@ def _named(
     value, value_start = unquote(raw_value), word.start + len(key) + 1
     param = command.param(key)
     if command.open_keys and param is not None and param.positional and param.name in args:
-        param = None  # run flash_diskgroup name=PP: the recipe is named already, so this is its own parameter.
+        param = None  # run flash_diskgroup name=PP: the recipe is already given, so this is its own parameter.
     if param is None:
         if command.open_keys:
             _refuse_slip(command, word, key)
@@ -430,9 +433,9 @@ def _named(
 
 
 def _refuse_slip(command: Command, word: Word, key: str) -> None:
-    """Raise where a key that a command takes besides its own is a slip for one of its own."""
+    """Raise StatementError if a free key is probably a slip for one of the command's own parameters."""
     if any(each.kind is Kind.RECIPE for each in command.params):
-        return  # Its keys are the recipe's.
+        return  # Its keys are those of the recipe.
     slip = near(key, [each.name for each in command.params])[:1]
     if slip and key.lower() not in [each.name for each in command.offers]:
         raise StatementError(
@@ -471,4 +474,4 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
 
 
 _A_CELL = pattern(r"@\w+|[A-Za-z][\w.\-]*(?:\d|\[[\d,\-]+\])(?:,[\w.\-\[\]]+)*")
-"""What looks like cells rather than a misspelt word: a group, or a name that ends in a number."""
+"""Text that looks like cells rather than a misspelt word: a group, or a name that ends in a number."""

@@ -1,4 +1,4 @@
-"""A search in what help knows: the words of a question against many short texts, best first. Pure."""
+"""Search in the texts of help: the words of a question against many short texts, best first. Pure."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from exacell.core.values import dataclass
 from exacell.language.asked import stem
 
 _NAME, _ABOUT, _BODY = 9, 4, 1
-"""What a word counts in an entry's name, in the sentence about it, and in its further text."""
+"""Weight of a word that is found in an entry's name, in its sentence, and in its further text."""
 
 _WHOLE, _STEM, _BEGUN, _WITHIN = 1.0, 0.9, 0.6, 0.5
-"""How much of that counts, by how the word fits."""
+"""Factors on that weight: the whole word, the same stem, the beginning of a word, within a word."""
 
 _FAR = 0.1
-"""An entry that counts less than this part of the best one is noise beside it."""
+"""An entry with less than this fraction of the best rating is left out."""
 
 _SHORTEST = 3
-"""Letters with which a word may be the beginning of another one, or stand within it."""
+"""Smallest number of letters that may match the beginning or the inside of another word."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One thing that help knows.
+    """One entry that help can find.
 
     Attributes:
         type: what to type for it, or to read about it.
         name: the words by which it is known.
         about: a sentence about it.
-        body: further text, which counts least.
-        weight: what it counts beside others that fit alike: a statement more than one attribute of hundreds.
+        body: further text, which has the lowest weight.
+        weight: factor on the rating: a statement has a larger one than one of hundreds of attributes.
     """
 
     type: str
@@ -42,7 +42,7 @@ class Entry:
 
 
 def find(words: Sequence[str], entries: Iterable[Entry]) -> list[Entry]:
-    """Return the entries in which at least half of the words stand, best first; none that fit far worse than the best."""
+    """Return the entries that contain at least half of the words, best first, without those rated far below the best."""
     rated = [(_rate(words, entry), place, entry) for place, entry in enumerate(entries)]
     least = max((rate for rate, _, _ in rated), default=0.0) * _FAR
     return [entry for rate, _, entry in sorted(rated, key=lambda each: (-each[0], each[1])) if rate and rate >= least]
@@ -79,7 +79,7 @@ def _fit(word: str, text: str) -> float:
 
 @lru_cache(maxsize=8192)
 def _tokens(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case, names both whole and in their parts: ``FL_DISK_FIRST``, ``asmModeStatus``."""
+    """Return the words of a text in lower case; names are included whole and in parts: ``FL_DISK_FIRST``, ``asmModeStatus``."""
     whole = re.findall(r"[\w.$#-]*\w", text)
     parts = [part for word in whole for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word)]
     return frozenset(word.lower() for word in (*whole, *parts))

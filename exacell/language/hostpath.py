@@ -1,4 +1,4 @@
-"""Files of hosts as statements name them: ``@db:/tmp/x``, ``/tmp/fio/*.json``. Pure."""
+"""Parse files of hosts in statements: ``@db:/tmp/x``, ``/tmp/fio/*.json``. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SYSTEM = frozenset(("dev", "proc", "sys", "run"))
 
 
 def file_named(text: str) -> tuple[str, str] | None:
-    """Return hosts, empty for none, and path where a text is one word and names them; None where it is no file of hosts."""
+    """Return (hosts, path) of a text that is one word and names a file; hosts is empty if not given. None for other text."""
     words = split_words(text)
     if len(words) != 1:
         return None
@@ -21,10 +21,10 @@ def file_named(text: str) -> tuple[str, str] | None:
 
 
 def read_remote_path(text: str) -> str:
-    """Return the path of a file there, or the pattern of several.
+    """Return the path of a file on a host, or a pattern for several files.
 
     Raises:
-        StatementError: it is not absolute, has other signs than plain letters, or may lead to a device.
+        StatementError: the path is not absolute, contains a character that is not allowed, or may lead to a device.
     """
     parts = [part for part in text.split("/") if part]
     if not _PATH.fullmatch(text) or not parts or ".." in parts:

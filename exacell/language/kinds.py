@@ -1,4 +1,4 @@
-"""From a word to the value that a parameter's kind asks for."""
+"""Convert a word to the value that a parameter's kind requires."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from exacell.language.registry import Kind, Param, Value
 
 _TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
 _LISTED = 8
-"""So many words that there are stand beside one that is near."""
+"""Most allowed words that an error lists besides a similar one."""
 
 _LONGEST = 18
-"""Digits of the largest whole numbers: they fit into 64 bits."""
+"""Most digits of a whole number, so that it fits into 64 bits."""
 _NAME = pattern(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
 
 
@@ -123,7 +123,7 @@ _READ: Mapping[Kind, Callable[[str], Value]] = {
     Kind.NUMBER: _number,
     Kind.SIZE: _size,
 }
-"""How the text of a parameter becomes its value; kinds that are not here, nor names, stay as they are."""
+"""Kind → function that converts the text to a value; kinds that are neither here nor in _NAMED keep their text."""
 
 _NAMED = frozenset(
     (
@@ -131,4 +131,4 @@ _NAMED = frozenset(
         Kind.BASELINE, Kind.ASM, Kind.IORM, Kind.RUN,
     )
 )  # fmt: skip
-"""Kinds of names without blanks."""
+"""Kinds whose values are names without blanks."""

@@ -3,13 +3,13 @@ that were given for a whole run.
 
 ``line := [-y] [-n] [-o format] [ON <cells>] statement [-y] [-n] [--flag…] [| shell-command | > file] [;]``
 
-What goes to hosts and has no free words of its own (FACTS, SHOW SETTING, SET SETTING, DRIFT, SAVE BASELINE) takes ON behind
-its name, too: ``facts on @db`` is ``on @db facts``.
+Commands for hosts that take no free words (FACTS, SHOW SETTING, SET SETTING, DRIFT, SAVE BASELINE) also take ON after their name:
+``facts on @db`` is ``on @db facts``.
 
 CellCLI's own text survives: ``>`` and ``<`` are comparisons wherever an operator or value is expected, and ``| command``
 and ``> file`` count only after a complete statement; quotes and parentheses protect everything. ``--`` is a comment at
-the start of a line or before a blank. ``#``, ``REM`` and ``!command`` count only as first word of a line, ``@name`` only
-there as a recipe.
+the start of a line or before a blank. ``#``, ``REM`` and ``!command`` have their meaning only as the first word of a line;
+``@name`` is a recipe only there.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class Line:
 
     Attributes:
         text: the statement without ON, flags, pipe and redirection.
-        on: the cell set it is limited to, as written; empty when it is not.
-        call: exacell's own command with its arguments, when it is one.
-        cellcli: the CellCLI statement, when it is one. Exactly one of call, cellcli and shell is set.
-        shell: the command behind ``!``, run by the local shell.
-        pipe, redirect: what the output goes to; empty for the terminal.
+        on: the cell set after ON, as written; empty without ON.
+        call: an exacell command with its arguments.
+        cellcli: a CellCLI statement. Exactly one of call, cellcli and shell is set.
+        shell: the command after ``!``, which the local shell runs.
+        pipe, redirect: the command or file that gets the output; empty for the terminal.
     """
 
     text: str
@@ -55,13 +55,13 @@ class Line:
 
     @property
     def whole(self) -> str:
-        """The statement with its ON in front, as it can be typed again."""
+        """Return the statement with its ON in front, as it can be typed again."""
         on = f"({self.on})" if " " in self.on else self.on
         return f"on {on} {self.text}" if on else self.text
 
     @property
     def effect(self) -> Effect:
-        """What the line may change."""
+        """Return what the line may change."""
         if self.call is not None:
             return self.call.command.effect
         if self.cellcli is not None:
@@ -70,20 +70,20 @@ class Line:
 
 
 _LEAD = pattern(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")
-"""Flags before a statement; two hyphens there begin a comment."""
+"""Flags before a statement; ``--`` at this place begins a comment."""
 
 _ASKS_FOR_HELP = ("--help", "-h")
-"""Last words of a statement that ask what it does."""
+"""Last words of a statement that ask for its help."""
 
 
 def parse_line(text: str, *, shell: bool = True) -> Line | None:
-    """Return what one line means; None for an empty line or a comment.
+    """Return the parsed line; None for an empty line or a comment.
 
     Args:
-        shell: whether ``!``, ``|`` and ``>`` are allowed; not in recipes, and never from argv words.
+        shell: whether ``!``, ``|`` and ``>`` are allowed; False in recipes and for command-line words.
 
     Raises:
-        StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
+        StatementError: ``text`` is not a statement; ``start`` and ``end`` are offsets into ``text``.
     """
     text = without_shell(text)
     refuse_typography(text)
@@ -139,7 +139,9 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     try:
         return _parse_statement(stripped, base, on, shell=shell)
     except StatementError as error:
-        from exacell.language.pasted_shell import program_error  # These and their tables are for what is wrong alone.
+        from exacell.language.pasted_shell import (
+            program_error,
+        )  # These modules and their tables are needed only for errors.
         from exacell.language.pasted_sql import sql_error
 
         told = sql_error(stripped) or (program_error(stripped, on) if _of_the_word(error, base) else None)
@@ -150,12 +152,14 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 
 def _of_the_word(error: StatementError, base: int) -> bool:
-    """Whether the first word begins no statement, and does not answer a question either."""
+    """Return whether the error is that the first word begins no statement, and the error has no answer to a question as its
+    hint.
+    """
     return error.start == base and "is not a statement" in error.message and not error.hint.startswith("type:")
 
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
-    """Return the error, with the way out where what is wrong is an ON behind a statement that takes it only in front."""
+    """Return the error; if its cause is an ON after a statement that takes ON only in front, with a hint that shows this."""
     if error.start is None or error.hint:
         return error
     try:
@@ -172,7 +176,7 @@ def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
 
 
 def _check_condition(on: str, place: int) -> None:
-    """Raise the error that is in a condition on cells, with its place in the line."""
+    """Raise StatementError if a condition on cells is wrong; its places are offsets in the line."""
     try:
         parse_condition(on)
     except StatementError as error:
@@ -181,7 +185,7 @@ def _check_condition(on: str, place: int) -> None:
 
 
 def _raw_tail(text: str) -> Line | None:
-    """Return the line when its first word takes all others as they are: nothing in them is cut, quoted or a comment."""
+    """Return the line if its first word takes all other words as they are, without cuts, quotes or comments; otherwise None."""
     first, *rest = text.split(None, 1) or [""]
     command = commands().get((first.lower(),)) if first.lower() in RAW_TAILS else None
     if command is None or len(command.params) != 1:
@@ -243,7 +247,7 @@ def _cut_pipe(text: str, base: int, *, shell: bool) -> tuple[str, str]:
 
 
 def _cut_redirect(text: str, base: int, on: str, *, shell: bool) -> tuple[str, str, Line | None]:
-    """Cut ``> file`` when what stands before it is a complete statement and what follows is one word."""
+    """Cut off ``> file`` if a complete statement comes before it and one word after it."""
     places = [offset for offset, char, quoted, depth in scan(text) if char == ">" and not quoted and depth == 0]
     for offset in reversed(places):
         words = split_words(text[offset + 1 :])
@@ -282,7 +286,7 @@ def _complete(text: str, base: int, on: str) -> Line:
     if not bare:
         raise StatementError("a statement is missing", start=base, end=base, hint="help lists the statements")
     end = bare[-1].end - base
-    # Flags are cut out of the middle by blanking, so that the places of what is left stay true.
+    # Flags in the middle are replaced by blanks, so that the offsets of the remaining words stay correct.
     kept = list(text[:end])
     for word in words:
         if word not in bare and word.end - base <= end:
@@ -297,10 +301,10 @@ def _complete(text: str, base: int, on: str) -> Line:
 
 
 def _read_on_behind(command: Command, text: str, base: int, words: Sequence[Word], on: str) -> Line:
-    """Return the line of a command that takes ON behind its name, too; places of errors count as it was written.
+    """Return the line of a command that also takes ON after its name; places of errors are offsets in the line as written.
 
     Raises:
-        StatementError: ON is there twice, or names nothing; or the statement without it is wrong.
+        StatementError: ON is given twice or names nothing, or the statement without it is wrong.
     """
     tail = words[len(command.words) :]
     bare, _ = take_flags(tail, (*COMMON_FLAGS, *command.flags))
@@ -339,10 +343,10 @@ def _read_own(command: Command, text: str, base: int, on: str) -> Line:
 
 
 def _named(word: Word) -> str:
-    """Return what the word behind ON names, without parentheses around it.
+    """Return what the word after ON names, without parentheses around it.
 
     Raises:
-        StatementError: it names nothing, which is never all that there is; or its condition is wrong.
+        StatementError: it names nothing (which never means all cells), or its condition is wrong.
     """
     on = word.value[1:-1].strip() if word.value.startswith("(") and word.value.endswith(")") else word.value
     if not on.strip():
@@ -358,7 +362,7 @@ def _named(word: Word) -> str:
 
 
 def _explained(words: Sequence[Word], command: Command | None) -> Line:
-    """Return the HELP that a statement with --help behind it means: of its verb and object, whatever else was given."""
+    """Return the HELP line for a statement that ends with --help: help for its verb and object; other words are ignored."""
     topic = command.words if command is not None else tuple(word.value for word in words[:2])
     text = f"help {' '.join(topic)}"
     call, flags = read_call(text, 0)
@@ -376,10 +380,10 @@ def _own_objects_too(error: StatementError, words: list[Word]) -> StatementError
 
 
 def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
-    """Return the parsed line of a statement that another statement carries, with that one's flags; its own win.
+    """Return the parsed line of an inner statement, with the flags of the outer statement; its own flags take precedence.
 
     Raises:
-        StatementError: it is no statement, or one for the shell.
+        StatementError: ``text`` is not a statement, or is one for the shell.
     """
     line = parse_line(text, shell=False)
     if line is None:
@@ -388,7 +392,7 @@ def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
 
 
 def carried_by(outer: Line, line: Line) -> Line:
-    """Return ``line`` with the flags and the ON of a statement that runs it; its own win."""
+    """Return ``line`` with the flags and the ON of the statement that runs it; its own take precedence."""
     return replace(_with_flags(line, outer.flags), on=line.on or outer.on)
 
 
@@ -399,14 +403,14 @@ def _with_flags(line: Line, flags: Mapping[str, Value]) -> Line:
 
 _ACCEPT = "accept-opaque"
 _AGAINST = {"fold": "no-fold", "no-fold": "fold"}
-"""Flags that a statement's own takes back."""
+"""Flags of which one cancels the other."""
 
 
 def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
-    """Return ``line`` with the flags that were given before it; the statement's own win.
+    """Return ``line`` with the flags that were given before it; the statement's own take precedence.
 
     Args:
-        flags: by name without hyphens; None for one without a value.
+        flags: flag name without hyphens → text of its value; None for a flag without a value.
 
     Raises:
         StatementError: the statement has no such flag, or its value is wrong.
@@ -416,7 +420,7 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
     for name, text in flags.items():
         flag = known.get(name)
         if flag is None and name == _ACCEPT:
-            # Given for a whole script, it is for those of its lines that carry something for a shell.
+            # A flag for a whole script applies to those lines that contain something for a shell.
             merged.update({name: True} if line.shell or line.pipe or line.redirect else {})
             continue
         if flag is None and line.shell:

@@ -1,4 +1,4 @@
-"""The man page, in man(7)'s language, made from the registry: what help knows, man knows."""
+"""Make the man page, in man(7)'s language, from the registry of commands."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ EXAMPLES = (
     ),
     ("exacell -r prod resume", "continue what a kill or a lost link left"),
 )
-"""What a reader may type, with what it does; a statement of CellCLI or of exacell with options before it."""
+"""Examples of what to type, each with what it does; a statement of CellCLI or of exacell, with options before it."""
 
 _EFFECT = {
     Effect.READ: "Reads.",
@@ -85,7 +85,7 @@ _RUNS = "Runs other statements: their changes are planned, confirmed, journalled
 
 
 def man_page(commands: Mapping[tuple[str, ...], Command], safety: str) -> str:
-    """Return the whole page.
+    """Return the whole man page.
 
     Args:
         safety: the text of ``help safety``.
@@ -174,14 +174,14 @@ def _param(param: Param) -> tuple[str, str]:
 
 
 def _entry(head: str, meaning: str) -> Iterator[str]:
-    """Yield an entry of a list: its head, and below it what it means."""
+    """Yield the lines of a list entry: its head, and its meaning below."""
     yield ".TP"
     yield head
     yield _text(meaning)
 
 
 def _text(text: str) -> str:
-    """Return a text in which nothing is taken for one of man's own words."""
+    """Return a text escaped so that man reads nothing in it as a command."""
     safe = text.replace("\\", r"\(rs").replace("-", r"\-").replace("\u2026", "...")
     safe = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in safe)
     return re.sub(r"^(?=[.'])", r"\\&", safe, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The command line around the statement: ``exacell [options] [statement…] [options]``. Pure: argv in, a frozen value out."""
+"""Read the command line: ``exacell [options] [statement…] [options]``. Pure: argv in, a frozen value out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.language.words import takes_all_words
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """One option: ``short`` and ``long`` without hyphens, ``value`` what its argument is called (empty: none)."""
+    """One option: ``short`` and ``long`` without hyphens; ``value`` is the name of its argument (empty: none)."""
 
     name: str
     short: str = ""
@@ -37,25 +37,25 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="version", short="V", help="show the version"),
     Option(name="help", short="h", help="this page; more: 'exacell help STATEMENT'"),
 )
-"""Every option before or behind the statement, in the order of ``--help``."""
+"""Every option, in the order of ``--help``."""
 
 _BY_SHORT = {option.short: option for option in OPTIONS if option.short}
 _BY_LONG = {option.name: option for option in OPTIONS}
 
 _STATEMENT_FLAGS = ("dry-run", "yes")
 _LEFT_BEHIND = ("dry-run", "yes", "version", "help")
-"""Behind the statement these are its own words: two flags of it, and what asks for its page of help."""
+"""Options that belong to the statement if they come after its first word: two flags, and the requests for help."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandLine:
-    """What argv says.
+    """The parsed command line.
 
     Attributes:
-        values: the options that take a value, by long name; ``execute`` may hold several, joined with ``;``.
-        switches: long names of the options without value that were given.
-        flags: what belongs to every statement: ``-y``, ``-n`` and long options that are not ours; None without value.
-        words: the statement's words.
+        values: option name (long) → its value; ``execute`` may hold several statements, joined with ``;``.
+        switches: long names of the given options that have no value.
+        flags: flags for every statement: ``-y``, ``-n`` and long options that exacell itself does not have; None without value.
+        words: the words of the statement.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -64,23 +64,26 @@ class CommandLine:
     words: tuple[str, ...] = ()
 
     def value(self, name: str) -> str:
-        """Return an option's value, empty when it was not given."""
+        """Return an option's value; empty if it was not given."""
         return self.values.get(name, "")
 
     @property
     def has_statements(self) -> bool:
-        """Whether it gives statements itself, as words, by -e or in a file; else a prompt or standard input does."""
+        """Return whether the command line has statements (words, -e or a file); otherwise a prompt or standard input gives
+        them.
+        """
         return bool(self.words or self.value("execute") or self.value("file"))
 
 
 def read_argv(argv: Sequence[str]) -> CommandLine:
-    """Return what ``argv`` (without the program's name) says.
+    """Return the parsed ``argv`` (without the program's name).
 
-    Options stand before or behind the statement, up to ``--``. Behind ``dcli``, ``sh``, ``host``, ``alias`` and ``!`` all words
-    are that command's. What an option takes may follow it as the next word, directly (``-rt1``) or behind ``=`` (``--rack=t1``).
+    Options may come before or after the statement, up to ``--``. After ``dcli``, ``sh``, ``host``, ``alias`` and ``!`` all
+    words belong to that command. The value of an option is the next word, or follows directly (``-rt1``) or after ``=``
+    (``--rack=t1``).
 
     Raises:
-        StatementError: an unknown option, one whose value is missing, or -e behind a statement.
+        StatementError: an option is unknown or lacks its value, or -e comes after a statement.
     """
     reader = _Reader(list(argv))
     reader.before()
@@ -91,7 +94,7 @@ def read_argv(argv: Sequence[str]) -> CommandLine:
 
 
 class _Reader:
-    """Takes the options out of ``rest``, the words that are left."""
+    """Takes the options out of the command line; ``rest`` holds the words that are left."""
 
     def __init__(self, rest: list[str]) -> None:
         self.rest = rest
@@ -101,7 +104,7 @@ class _Reader:
         self._ended = False
 
     def before(self) -> None:
-        """Take the options that stand before the statement."""
+        """Take the options before the statement."""
         while self.rest and self.rest[0].startswith("-") and self.rest[0] != "-":
             word = self.rest.pop(0)
             if word == "--":
@@ -110,12 +113,12 @@ class _Reader:
             self._take(word)
 
     def behind(self) -> list[str]:
-        """Return the statement's words without the options that stand among or behind them."""
+        """Return the statement's words, and take the options among and after them."""
         given = self.values.get("execute", "")
         if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
             return self.rest
         words: list[str] = []
-        if self.rest[:1] == ["cellcli"]:  # What stands between cellcli and its -e is CellCLI's own.
+        if self.rest[:1] == ["cellcli"]:  # Options between cellcli and its -e belong to CellCLI.
             while self.rest and (self.rest[0] == "cellcli" or self.rest[0].startswith("-")):
                 words.append(self.rest.pop(0))
                 if words[-1] == "-e":
@@ -133,14 +136,14 @@ class _Reader:
         return words
 
     def _take(self, word: str) -> None:
-        """Take the options in one word, and the values that they need from the next ones."""
+        """Take the options in one word; their values may be the next words."""
         for option, value in _split(word, self.rest, self.flags):
             if option.name in _STATEMENT_FLAGS:
                 self.flags[option.name] = None
             elif not option.value:
                 self.switches.add(option.name)
             elif not value.strip():
-                # A shell's variable that is not set must not mean all cells, or the default rack.
+                # An empty shell variable must not mean all cells or the default rack.
                 raise StatementError(f"{word} needs a value, not an empty one: {word} {option.value}")
             elif option.name == "execute" and "execute" in self.values:
                 self.values["execute"] += "; " + value
@@ -153,22 +156,22 @@ def _short(word: str) -> str:
 
 
 def is_option(word: str) -> bool:
-    """Whether a word behind the statement's first one is an option and no word of the statement."""
+    """Return whether a word after the statement's first one is an option, not a word of the statement."""
     short = _BY_SHORT.get(_short(word))
     if short is not None:
-        # -y and -n are the statement's own flags; -yo csv is an option with one of them in front.
+        # -y and -n are flags of the statement; -yo csv is an option after one of them.
         return short.name not in _LEFT_BEHIND or (short.name in _STATEMENT_FLAGS and len(word) > 2)
     option = _BY_LONG.get(word[2:].partition("=")[0]) if word.startswith("--") else None
-    return option is not None and option.name not in (*_LEFT_BEHIND, "format")  # --format is each statement's own, too.
+    return option is not None and option.name not in (*_LEFT_BEHIND, "format")  # Each statement has --format, too.
 
 
 def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator[tuple[Option, str]]:
-    """Yield the options in one word, taking a value from ``rest`` where one is needed."""
+    """Yield (option, value) for each option in one word; a missing value is taken from ``rest``."""
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
         option = _BY_LONG.get(name)
         if option is None:
-            # It may be a flag of the statement that follows; the statement's grammar decides.
+            # It may be a flag of the following statement; the statement's grammar decides.
             flags[name] = value if equals else _next_of_flag(name, rest)
         elif option.value:
             yield option, value if equals else _next(word, option, rest)
@@ -195,7 +198,7 @@ def _next(word: str, option: Option, rest: list[str]) -> str:
 
 
 def _next_of_flag(name: str, rest: list[str]) -> str | None:
-    """Return the next word where a flag that every changing statement takes has a value; None for any other flag."""
+    """Return the next word if it is the value of a flag that every changing statement takes; None for any other flag."""
     from exacell.language.registry import COMMON_FLAGS
 
     takes = any(flag.name == name and flag.value is not None and not flag.optional for flag in COMMON_FLAGS)
@@ -219,7 +222,7 @@ def usage() -> str:
         ("[un]" if f"un{verb}" in opposites else "") + verb + ("[s]" if f"{verb}s" in lists else "")
         for verb in sorted(verbs - lists - opposites)
     ]
-    from textwrap import wrap  # For --help alone.
+    from textwrap import wrap  # Only --help needs it.
 
     lines += wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
     lines.append("CellCLI: list describe alter create drop ... as on a cell, sent to all cells")

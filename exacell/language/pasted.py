@@ -1,4 +1,4 @@
-"""What people paste from scripts and other shells: here-documents for cellcli and dcli, lines with their prompt. Pure."""
+"""Read text that people paste from scripts and other shells: here-documents for cellcli and dcli, lines with a prompt. Pure."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ _QUOTED = pattern(
     r"(?P<body>.*?)^[ \t]*(?P=end)[ \t]*\n?\s*(?P=around)\s*;?\s*$",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
-"""The same within the command that dcli is given in quotes."""
+"""The same in the quoted command of dcli."""
 
 _PROMPT = pattern(
     r"\s*(?:(?:CellCLI|SQL|ASMCMD(?:\s+\[[^\]]*\])?)>|(?:\S+ \d+(?: of \d+)? cells? )?(?:R[OW] )?(?:!\d+ )?exacell>"
     r"|\[?\w[\w.-]*@[\w.-]+[^\n\]$#]*\]?\s*[$#](?=\s))\s*",
     re.IGNORECASE | re.ASCII,
 )
-"""The prompt of a shell that a line was copied with."""
+"""The prompt of the shell from which a line was copied."""
 
 _LEAVES = ("exit", "quit")
 
 
 def here_document(text: str) -> bool | None:
-    """Return whether the here-document that ``text`` begins with has come to its end; None where it begins with none."""
+    """Return whether the here-document at the beginning of ``text`` is complete; None if ``text`` does not begin with one."""
     begun = _BEGUN.match(_bare(text))
     return None if begun is None else _body(_bare(text), begun) is not None
 
 
 def goes_on(text: str) -> bool:
-    """Return whether a line for dcli goes on behind a backslash at its end, as in a shell."""
+    """Return whether a line for dcli continues after a backslash at its end, as in a shell."""
     return text.endswith("\\") and re.match(r"\s*(?:on\s+\S+\s+)?dcli\b", text, re.IGNORECASE) is not None
 
 
 def pasted(text: str) -> str:
-    """Return the statements that pasted text means, ``text`` itself where it is nothing of a shell's.
+    """Return the statements in pasted text; ``text`` itself if it is not a here-document.
 
-    A here-document for cellcli is its statements; EXIT at its end is left out, for it ends cellcli and not this session. One
-    for dcli is dcli with these statements, or with the lines as one command for the shell of each target.
+    A here-document for cellcli becomes its statements; an EXIT at its end is left out, because it would end this session. One
+    for dcli becomes a dcli statement that contains them, or the lines as one shell command for each target.
 
     Raises:
-        StatementError: the end of the here-document is not there.
+        StatementError: the end of the here-document is missing.
     """
     bare = _bare(text)
     quoted = _QUOTED.match(bare)
@@ -68,8 +68,9 @@ def pasted(text: str) -> str:
 
 
 def without_shell(text: str) -> str:
-    """Return ``text`` with blanks for what a shell would take of it: a prompt in front, ``cellcli -e`` and quotes around the
-    statement. Every place in it stays where it was."""
+    """Return ``text`` with blanks in place of shell parts: a prompt in front, ``cellcli -e``, and quotes around the statement.
+    All offsets stay the same.
+    """
     led = _PROMPT.match(text)
     text = " " * led.end() + text[led.end() :] if led is not None else text
     called = re.match(r"\s*cellcli\s+(?:-(?!e\b)\w+\s+)*-e\s+", text, re.IGNORECASE | re.ASCII)
@@ -84,7 +85,7 @@ def without_shell(text: str) -> str:
 
 
 def _for_dcli(head: str, body: Sequence[str]) -> str:
-    """Return dcli with the lines of a here-document for CellCLI, or else for a shell."""
+    """Return a dcli statement with the lines of a here-document for CellCLI, or for a shell."""
     program = re.search(r"\s+cellcli(?P<options>(?:\s+-\w+)*)$", head, re.IGNORECASE)
     if program is None:
         return f"{head} {shlex.quote(chr(10).join(line for line in body if line.strip()))}"
@@ -95,12 +96,12 @@ def _for_dcli(head: str, body: Sequence[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return the text without the prompts in front of its lines."""
+    """Return the text without a prompt in front."""
     return re.sub(_PROMPT.pattern, "", text, count=1, flags=_PROMPT.flags) if _PROMPT.match(text) else text
 
 
 def _body(text: str, begun: re.Match[str]) -> list[str] | None:
-    """Return the lines of a here-document; None where its end is not there."""
+    """Return the lines of a here-document; None if its end is missing."""
     lines = text[begun.end() :].split("\n")
     for place, line in enumerate(lines):
         if (line.lstrip("\t") if begun["strip"] else line).rstrip() == begun["end"]:
@@ -109,7 +110,7 @@ def _body(text: str, begun: re.Match[str]) -> list[str] | None:
 
 
 def _statements(lines: Sequence[str]) -> list[str]:
-    """Return the CellCLI statements of these lines: continued ones in one, without comments, prompts and EXIT."""
+    """Return the CellCLI statements of these lines: continued lines are joined; comments, prompts and EXIT are left out."""
     joined = re.sub(r"(?<=\s)-[ \t]*\n", " ", "\n".join(_bare(line) for line in lines))
     found = [line.strip().rstrip("; ") for line in joined.split("\n")]
     return [

@@ -1,4 +1,4 @@
-"""A line for a program, pasted where a statement is expected: the statement that has it run, or does the same. Pure."""
+"""Find the right statement for a shell command that was pasted as a statement. Pure."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _SYSCTL = re.compile(
 )
 _VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
 _NODES = ("crsctl", "srvctl", "olsnodes", "lsnrctl", "dbmcli", "oracleasm")
-"""Programs of database nodes."""
+"""Programs on database nodes."""
 
 
 def program_error(text: str, on: str) -> StatementError | None:
-    """Return the error that says how to have a line for a shell run; None when its first word is no program that is known.
+    """Return the error that shows how to run a shell command in exacell; None if its first word is not a known program.
 
     Args:
-        on: the hosts that the line names itself; empty where it names none.
+        on: the hosts after ON; empty without ON.
     """
     word = text.split(None, 1)[0]
     setting = _setting(text)
     if setting:
         message = "`set setting` changes a host's kernel setting: it shows the old value and can be undone"
         return StatementError(message, start=0, end=len(word), hint=f"type: on {_named(on, 'HOST')} {setting}")
-    from exacell.opaque.table import table  # It reads a file, for which most lines have no need.
+    from exacell.opaque.table import table  # It reads a file that most lines don't need.
 
     name = word.rpartition("/")[2]
     if word in PROGRAMS:
@@ -59,7 +59,7 @@ def _named(on: str, otherwise: str) -> str:
 
 
 def _setting(text: str) -> str:
-    """Return the statement that writes what a line writes into a file of the kernel; empty where it writes none."""
+    """Return the ``set setting`` statement for a shell command that writes a kernel setting; empty for another command."""
     into, named = _INTO.fullmatch(text), _SYSCTL.fullmatch(text)
     if into is not None:
         path, value = _VARIABLE.sub("NAME", into["path"]), into["value"]
@@ -75,7 +75,7 @@ def _setting(text: str) -> str:
 
 @cache
 def _imported() -> frozenset[str]:
-    """Return the programs whose output IMPORT reads."""
+    """Return the programs whose output IMPORT can read."""
     from exacell.measure.importers.kinds import KINDS
 
     return frozenset(kind.program for kind in KINDS.values() if kind.program)

@@ -1,4 +1,4 @@
-"""SQL pasted where a statement is expected: what to type instead. Pure."""
+"""Find the right statement for SQL that was pasted as a statement. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OF_ASM = re.compile(
     r"|(?:select|with|desc(?:ribe)?|alter\s+system)\s(?=.*(?:asm_|diskgroup))",
     re.IGNORECASE | re.DOTALL,
 )
-"""What ASM's instances are asked, where it is not in a literal."""
+"""SQL that is for ASM instances, outside of literals."""
 
 _OTHER = re.compile(
     r"""drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s
@@ -30,7 +30,7 @@ _OTHER = re.compile(
     |(?:grant|revoke)\s+(?!privilege\b|role\b)[^;]*\b(?:to|from)\s|call\s+[\w.$#"]+\s*\(|(?P<exec>exec(?:ute)?\s)(?!immediate\b)""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""How SQL begins that no statement of exacell's or CellCLI's begins with. Source: Oracle SQL Language Reference."""
+"""Beginnings of SQL that no statement of exacell or CellCLI has. Source: Oracle SQL Language Reference."""
 
 _DISKS = re.compile(
     r"\s*disk\s+'[oO]/\*/(?P<prefix>[\w.-]+?)_?\*'\s*(?:attributes?\s+(?P<attributes>.*?))?[\s;/]*",
@@ -41,7 +41,7 @@ _SESSION = re.compile(r"alter\s+session\s", re.IGNORECASE)
 
 
 def sql_error(text: str) -> StatementError | None:
-    """Return the error that says how to have pasted SQL carried out; None when ``text`` is none.
+    """Return the error that shows how to run pasted SQL in exacell; None if ``text`` is not SQL.
 
     Source: Oracle Automatic Storage Management Administrator's Guide, CREATE DISKGROUP.
     """
@@ -67,7 +67,7 @@ def sql_error(text: str) -> StatementError | None:
 
 
 def sql_goes_on(text: str) -> bool:
-    """Return whether ``text`` is SQL, pasted in several lines, that has not come to ``;`` or ``/``, PL/SQL to its END."""
+    """Return whether ``text`` is unfinished SQL, pasted in several lines: no ``;`` or ``/`` yet, or for PL/SQL no last END."""
     begun = without_comments(text).strip()
     if is_block(begun):
         return not _ENDED.search(begun) or len(_BEGINS.findall(begun)) > len(_ENDS.findall(begun))
@@ -75,8 +75,9 @@ def sql_goes_on(text: str) -> bool:
 
 
 def without_comments(text: str) -> str:
-    """Return pasted SQL with blanks for ``-- …`` up to the end of a line, which would go on where the lines are joined; other
-    text as it is."""
+    """Return pasted SQL with blanks in place of ``-- …`` comments, which would swallow the next line once lines are joined;
+    other text is unchanged.
+    """
     if "--" not in text or not _is_sql(text.lstrip()):
         return text
     pattern = r"""('(?:[^']|'')*'|"[^"]*"|/\*.*?\*/)|--[^\n]*"""
@@ -89,7 +90,7 @@ _ENDS = re.compile(r"\bend\b(?!\s+(?:if|loop)\b)", re.IGNORECASE)
 
 
 def is_block(text: str) -> bool:
-    """Return whether ``text`` is PL/SQL, in which ``;`` ends a part and not the statement."""
+    """Return whether ``text`` is PL/SQL, in which ``;`` ends a part of the statement."""
     return is_unit(text) and re.search(r"[;\n]", text) is not None
 
 
@@ -98,10 +99,10 @@ def _is_sql(text: str) -> bool:
 
 
 def _way(text: str) -> str:
-    """Return how to send SQL: whole, its literals as they are.
+    """Return the statement that sends SQL whole, with its literals unchanged.
 
     Raises:
-        StatementError: it is more than one statement, or a quote in it is open.
+        StatementError: ``text`` is more than one statement, or has an open quote.
     """
     line = re.sub(r"""('(?:[^']|'')*'|"[^"]*")|\s+""", lambda found: found[1] or " ", one_line(text))
     words = re.sub(r"'(?:[^']|'')*'", "''", line)
@@ -121,12 +122,12 @@ def _way(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes, double ones where it has none of its own."""
+    """Return a text in double quotes; if it contains double quotes, as :func:`quoted` writes it."""
     return quoted(text) if '"' in text else f'"{text}"'
 
 
 def _own_create(create: re.Match[str]) -> str:
-    """Return the statement of ours that makes the same disk group; empty when there is none."""
+    """Return the exacell statement that creates the same disk group; empty if there is none."""
     disks = _DISKS.fullmatch(create["rest"])
     redundancy = (create["redundancy"] or "normal").lower()
     if disks is None or redundancy not in ("external", "normal", "high"):

@@ -1,6 +1,6 @@
-"""What a statement that reads answers in one column, and a comparison with it: ``show iorm.objective of exa1cel01``. Pure.
+"""Take a value from one column of a statement's answer, and compare it: ``show iorm.objective of exa1cel01``. Pure.
 
-``let`` takes such a value before a recipe's plan, ``check`` and ``wait until`` compare it. Values are taken from records,
+``let`` reads such a value before a recipe's plan; ``check`` and ``wait until`` compare it. Values are taken from records,
 never from printed text.
 """
 
@@ -23,12 +23,12 @@ EXAMPLE = 'check list flashcache.size >= 288g "the cache is too small"'
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A column of what a statement answers.
+    """One column of a statement's answer.
 
     Attributes:
-        statement: as it would be typed.
-        column: of its records; case does not count.
-        key: the cell or the name of the record that is meant; empty for all of them.
+        statement: the statement as it would be typed.
+        column: name of the column; upper and lower case are equal.
+        key: the cell or the name of one record; empty for all records.
     """
 
     statement: str
@@ -41,7 +41,7 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingCheck:
-    """Every value of a reading is to compare with ``value`` so; ``why`` is what is said where one does not."""
+    """A check that every value of a reading compares with ``value``; ``why`` is the message if one does not."""
 
     reading: Reading
     operator: str
@@ -59,10 +59,10 @@ _CHECK = re.compile(
 
 
 def read_reading(text: str) -> Reading:
-    """Return the reading that ``text`` is; whether its statement is one, and reads, is not asked.
+    """Return the reading in ``text``; whether its statement is valid and only reads is not checked.
 
     Raises:
-        StatementError: it is none.
+        StatementError: ``text`` does not have the form of a reading.
     """
     found = _READING.fullmatch(text.strip())
     if found is None:
@@ -80,16 +80,16 @@ def _reading(found: re.Match[str]) -> Reading:
 
 
 def begins_statement(text: str) -> bool:
-    """Whether a text begins as a statement does, and not as a check of facts (all, no, same)."""
+    """Return whether a text begins like a statement, not like a check of facts (all, no, same)."""
     word = text.split(None, 1)[0].lower() if text.strip() else ""
     return word == "on" or word.upper() in {verb.value for verb in Verb} or any(word == key[0] for key in commands())
 
 
 def read_fact(text: str) -> FactCheck | ReadingCheck:
-    """Return the check that ``text`` is: of facts of the cells, or of what a statement answers.
+    """Return the check in ``text``: of facts of the cells, or of a statement's answer.
 
     Raises:
-        StatementError: it is neither; places count in ``text``.
+        StatementError: it is neither; places are offsets into ``text``.
     """
     if not begins_statement(text):
         return read_check(text)
@@ -110,7 +110,7 @@ def read_fact(text: str) -> FactCheck | ReadingCheck:
 
 
 def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
-    """Return what a wait is for: the check behind UNTIL, or seconds; see :func:`exacell.cellcli.condition.read_wait`.
+    """Return what a wait is for: the check after UNTIL, or seconds; see :func:`exacell.cellcli.condition.read_wait`.
 
     Raises:
         StatementError: it is neither.
@@ -122,13 +122,13 @@ def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
 
 
 class NothingReadError(StatementError):
-    """A statement answered, and has nothing of what is to be read: not yet, perhaps."""
+    """The statement answered, but the answer has no record to read; there may be one later."""
 
 
 def chosen(
     reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
 ) -> list[tuple[str, Any]]:
-    """Return who or what each record is about, and its value in the reading's column.
+    """Return (cell or name, value in the reading's column) for each selected record.
 
     See :func:`picked` for the arguments and the errors.
     """
@@ -138,14 +138,14 @@ def chosen(
 def picked(
     reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
 ) -> list[tuple[str, Mapping[str, Any], str]]:
-    """Return who or what each record that is meant is about, the record, and its name of the reading's column.
+    """Return (cell or name, record, actual name of the column) for each record that the reading's key selects.
 
     Args:
-        columns: the records' columns in the order in which they are shown; the first that is no cell names a record.
+        columns: the records' columns in the order in which they are shown; the first one that is not a cell names a record.
 
     Raises:
-        NothingReadError: no record is there, or none is of that key.
-        StatementError: it has no such column.
+        NothingReadError: there is no record, or none with that key.
+        StatementError: the records have no such column.
     """
     if not records:
         raise NothingReadError(
@@ -162,7 +162,7 @@ def picked(
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            # Where its name is asked, a cell is not named by what else it has.
+            # If the name is read, a record of a cell is named by its cell alone.
             own = 1 if column == "name" and record.get("cell") is not None else 2
             found.append((" ".join(about[:own]), record, column))
     if not found:
@@ -174,10 +174,10 @@ def picked(
 
 
 def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
-    """Return the one value that a reading has.
+    """Return the one value of a reading.
 
     Raises:
-        StatementError: there is none, or there are several.
+        StatementError: there is no value, or there are several.
     """
     values = list(dict.fromkeys(value if value.__hash__ else str(value) for _, value in found))
     if len(values) > 1:
@@ -200,8 +200,9 @@ _BYTES = {"bytes": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": TIB}
 
 
 def measured(wanted: str, unit: str) -> str:
-    """Return a size or a duration as a number of ``unit``, as metrics write theirs (``MB``, ``us``, ``us/request``); anything
-    else, and a plain number, as it is."""
+    """Return a size or duration as a number of ``unit``, as metrics write it (``MB``, ``us``, ``us/request``); a plain number
+    and any other text are returned unchanged.
+    """
     what = unit.partition("/")[0]
     try:
         if wanted.strip()[-1:].isalpha() and what in _BYTES:
@@ -214,10 +215,10 @@ def measured(wanted: str, unit: str) -> str:
 
 
 def compares(value: Any, operator: str, wanted: str) -> bool:
-    """Return whether a value of a record compares so with a word: numbers, sizes, durations and percents by what they mean.
+    """Return whether the comparison of a record's value with a word is true: numbers, sizes, durations and percents by value.
 
     Raises:
-        StatementError: less or more is asked of what is no number.
+        StatementError: < or > is used with a value that is not a number.
     """
     if isinstance(value, bool):
         value = str(value).lower()
@@ -241,7 +242,7 @@ def compares(value: Any, operator: str, wanted: str) -> bool:
 
 
 def shown_beside(value: Any, wanted: str) -> str:
-    """Return a value of a record as a person reads it beside the word it was compared with: bytes as a size beside a size."""
+    """Return a record's value as text for people; a number of bytes becomes a size if ``wanted`` is a size."""
     if value is None or value == "":
         return "empty"
     unit = wanted[-1:].upper()

@@ -1,7 +1,7 @@
-"""The words that only recipes know: of the header, of blocks, and behind a statement. Pure.
+"""The words that only recipes have: in the header, for blocks, and after a statement. Pure.
 
-Statements of recipes are commands of the registry; these are not. The reader of recipes, its layout, help and the error at
-the prompt take them from here; their pages are the sections of docs/recipes.md that bear their names.
+Statements of recipes are commands of the registry; these words are not. The parser of recipes, its layout, help and the error
+at the prompt take them from here; each word's help page is the section of docs/recipes.md with its name.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from enum import StrEnum
 from exacell.core.values import dataclass
 
 SUFFIX = ".exa"
-"""How the name of a recipe's file ends."""
+"""Ending of the file name of a recipe."""
 
 
 class Place(StrEnum):
-    """Where in a recipe a word stands."""
+    """The part of a recipe in which a word is used."""
 
     HEADER = "header"
     BLOCK = "block"
@@ -25,7 +25,7 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeWord:
-    """A word, where it stands, how a line with it is written, and what it does as a phrase."""
+    """A word, where it is used, how a line with it is written, and what it does, as a phrase."""
 
     name: str
     place: Place
@@ -80,7 +80,7 @@ _ALL = tuple(
 )
 
 RECIPE_WORDS = {word.name: word for word in _ALL}
-"""All of them by name, in the order in which a recipe has them."""
+"""All words by name, in the order in which a recipe has them."""
 
 HEADER = tuple(word.name for word in _ALL if word.place is Place.HEADER)
 """First words of the lines of a header."""

@@ -2,8 +2,8 @@
 
 Each command is declared once, as a value in a module of ``exacell/commands/declared/``: name, parameters, flags, what it
 changes, help, an example, and which function carries it out. These modules import nothing but what declarations are made
-of, so that whoever parses, completes or explains a line loads none of the work. The argv parser, the prompt's completer,
-``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
+of, so that parsing, completing or explaining a line does not load the code that carries commands out. The argv parser, the
+prompt's completer, ``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exacell.core.values import dataclass, field
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Handler = Callable[..., Any]
-"""What carries a command out; what it takes and returns is above this layer."""
+"""The function that carries a command out; its arguments and result are defined in higher layers."""
 
 
 class Effect(StrEnum):
@@ -36,7 +36,7 @@ class Effect(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a parameter's value is; decides parsing and, unless told otherwise, completion."""
+    """The kind of a parameter's value; it decides how the value is parsed and, by default, completed."""
 
     TEXT = "text"
     NAME = "name"
@@ -88,13 +88,12 @@ class Param:
         name: as written in ``name=value``; positional ones are named in messages only.
         kind: how the value is read.
         help: a phrase; units and limits in it.
-        positional: given as a bare word in this order instead of ``name=value``.
-        rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
-        many: takes each bare word that is left, and its value is a tuple; the last positional one only.
-        choices: the allowed words of a CHOICE, one that ends in a colon with anything behind it; of NAMES those worth
-            offering.
+        positional: given as a bare word at its place instead of as ``name=value``.
+        rest: takes all remaining words unchanged (``sql asm "…"``, ``dcli …``); only the last parameter may.
+        many: takes all remaining bare words; its value is a tuple. Only the last positional parameter may.
+        choices: the allowed words of a CHOICE (one that ends in a colon may be followed by any text); for NAMES, words to offer.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
-        values_by: values to offer, by the word that stands before this parameter.
+        values_by: word before this parameter → values to offer.
         default: the value when it is not given; shown in help. None with ``required=False`` means absent.
     """
 
@@ -112,7 +111,7 @@ class Param:
 
     @property
     def shape(self) -> str:
-        """The parameter as help and usage lines write it: ``size=<size>``, ``[media=flash|hard]``, ``NAME``."""
+        """Return the parameter as help and usage lines write it: ``size=<size>``, ``[media=flash|hard]``, ``NAME``."""
         values = "|".join((*self.choices, *self.words)) if self.choices or self.words else ""
         if self.kind is not Kind.CHOICE:
             values = f"<{self.kind}>" + (f"|{values}" if values else "")
@@ -128,11 +127,12 @@ class Param:
 
 @dataclass(frozen=True, kw_only=True)
 class Flag:
-    """A ``--flag`` or ``--flag=value`` behind a statement. ``value`` None: it takes none.
+    """A ``--flag`` or ``--flag=value`` of a statement.
 
     Attributes:
-        optional: the value may be left out; it must then hang on the flag by ``=``.
-        choices, words: of the value, as of a Param.
+        value: the kind of its value; None if it takes no value.
+        optional: whether the value may be left out; a value must then be attached with ``=``.
+        choices, words: allowed values, as for a Param.
     """
 
     name: str
@@ -145,7 +145,7 @@ class Flag:
 
     @property
     def shape(self) -> str:
-        """The flag as help and usage lines write it: ``--rolling[=<int>]``, ``--on-error=stop|continue``."""
+        """Return the flag as help and usage lines write it: ``--rolling[=<int>]``, ``--on-error=stop|continue``."""
         if self.value is None:
             return f"--{self.name}"
         words = "|".join((*self.choices, *self.words))
@@ -153,7 +153,7 @@ class Flag:
         return f"--{self.name}[={value}]" if self.optional else f"--{self.name}={value}"
 
     def param(self, kind: Kind) -> Param:
-        """Return the parameter as which the flag's value is read."""
+        """Return a parameter that reads the flag's value."""
         return Param(name="--" + self.name, kind=kind, help=self.help, choices=self.choices, words=self.words)
 
 
@@ -217,15 +217,15 @@ class Command:
     Attributes:
         name: the words that select it, lower case: ``flush flashcache``.
         open_keys: any ``key=value`` is accepted besides ``params`` (recipe parameters, disk group attributes).
-        offers: those of the open keys that completion offers; their values are not checked.
-        options: of a command that reads its words itself, those that stand in front of the others; completion offers them.
-        recipe_ok: whether a recipe may hold it.
-        streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
-        runs: it runs other statements, which may change cells whatever its own effect is.
-        hosts: whether it also goes to hosts beside cells, where ON names some.
-        needs_hosts: whether it goes to hosts alone, so that ON has to name some.
-        on_behind: whether ON may stand behind its name as well as in front; none of its own words can be ``on``.
-        dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
+        offers: the open keys that completion offers; their values are not checked.
+        options: for a command that parses its words itself, the options before its other words; completion offers them.
+        recipe_ok: whether it is allowed in a recipe.
+        streams: whether it keeps writing until the user ends it; it may use the whole terminal.
+        runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
+        hosts: whether ON may also name hosts that are not cells.
+        needs_hosts: whether it is for hosts only, so that ON is required.
+        on_behind: whether ON may also follow its name; none of its own words can then be ``on``.
+        dry_runs: whether -n carries it out; False for a command that stores, replaces or waits: -n only shows its name.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
 
@@ -251,39 +251,41 @@ class Command:
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        """The name's words: ``("flush", "flashcache")``."""
+        """Return the words of the name: ``("flush", "flashcache")``."""
         return tuple(self.name.split())
 
     @property
     def usage(self) -> str:
-        """The whole shape in one line; what takes all words that are left comes last."""
+        """Return the command's usage in one line; a parameter that takes all remaining words comes last."""
         parts = [self.name, *(["[on <cells>]"] if self.on_behind else [])]
         parts += [p.shape for p in self.params if p.positional and not p.rest]
         parts += [p.shape for p in self.params if not p.positional]
         if self.open_keys:
             parts.append("[key=value …]")
-        if not self.options:  # Else its words are its own, and ours stand before its name.
+        if not self.options:  # Otherwise its words are its own, and exacell's flags come before its name.
             parts += [f"[{flag.shape}]" for flag in self.flags]
         return " ".join([*parts, *(p.shape for p in self.params if p.rest)])
 
     @property
     def takes_flags(self) -> bool:
-        """Whether flags may stand among its words; else its last parameter takes all that are left, flags too."""
+        """Return whether flags may be among its words; otherwise its last parameter takes all remaining words, including
+        flags.
+        """
         last = self.params[-1] if self.params else None
         return last is None or not last.rest or last.kind not in (Kind.STATEMENT, Kind.COMMAND)
 
     @property
     def may_change(self) -> bool:
-        """Whether it may change cells or ASM, itself or through the statements that it runs."""
+        """Return whether it may change cells or ASM, itself or through the statements that it runs."""
         return self.runs or self.effect in (Effect.WRITE, Effect.OPAQUE)
 
     def param(self, name: str) -> Param | None:
-        """Return the parameter of that name, case-insensitively; None when there is none."""
+        """Return the parameter of that name (upper and lower case are equal); None if there is none."""
         return next((p for p in self.params if p.name.lower() == name.lower()), None)
 
     @property
     def positionals(self) -> tuple[Param, ...]:
-        """The positional parameters, in order."""
+        """Return the positional parameters, in order."""
         return tuple(p for p in self.params if p.positional)
 
 
@@ -293,7 +295,7 @@ class Call:
 
     Attributes:
         args: a value for every parameter that was given or has a default, by parameter name.
-        extra: for commands with open keys, the others as written (keys keep their spelling).
+        extra: for commands with open keys, the keys that are not parameters, with their values; both as written.
         flags: by flag name; True for flags without a value.
         text: the statement as the user wrote it.
     """
@@ -305,22 +307,22 @@ class Call:
     text: str = ""
 
     def text_arg(self, name: str, default: str = "") -> str:
-        """Return a text argument, ``default`` when it was not given."""
+        """Return a text argument; ``default`` if it was not given."""
         value = self.args.get(name)
         return default if value is None else str(value)
 
     def texts_arg(self, name: str) -> tuple[str, ...]:
-        """Return the texts of an argument that takes many, none when it was not given."""
+        """Return the texts of an argument that takes many words; empty if it was not given."""
         value = self.args.get(name)
         return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
     def int_arg(self, name: str) -> int | None:
-        """Return a size or int argument; None when it was not given or is one of the parameter's extra words."""
+        """Return a size (bytes) or int argument; None if it was not given or is one of the parameter's extra words."""
         value = self.args.get(name)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def float_arg(self, name: str, default: float) -> float:
-        """Return a number or duration argument (seconds)."""
+        """Return a number or duration argument (seconds); ``default`` if it was not given."""
         value = self.args.get(name)
         return float(value) if isinstance(value, (int, float)) else default
 
@@ -329,7 +331,7 @@ class Call:
         return bool(self.flags.get(name))
 
     def flag_text(self, name: str) -> str:
-        """Return a flag's value as text, empty when it was not given."""
+        """Return a flag's value as text; empty if it was not given."""
         value = self.flags.get(name)
         return "" if value is None or isinstance(value, bool) else str(value)
 
@@ -375,11 +377,11 @@ MODULES = (
 
 
 _ADOPTED: dict[tuple[str, ...], Command] = {}
-"""Commands of a list that was kept."""
+"""Commands taken from a stored list; empty if they are imported."""
 
 
 def adopt(ready: Iterable[Command]) -> None:
-    """Take commands from a list that was kept, instead of importing their modules: for processes that only complete."""
+    """Use commands from a stored list instead of importing their modules; for processes that only complete words."""
     _ADOPTED.update({found.words: found for found in ready})
 
 
@@ -393,7 +395,7 @@ def _declared() -> Mapping[tuple[str, ...], Command]:
     """Return the commands of all modules, in their order.
 
     Raises:
-        ValueError: the words of one are taken; a mistake of the programmer.
+        ValueError: two commands have the same words; a mistake of the programmer.
     """
     found: dict[tuple[str, ...], Command] = {}
     for module in MODULES:
@@ -405,9 +407,10 @@ def _declared() -> Mapping[tuple[str, ...], Command]:
 
 
 def handler_of(command: Command) -> Handler:
-    """Return the function that carries a command out, importing its module.
+    """Return the function that carries a command out; its module is imported.
 
-    It takes what :func:`wanted_by` names, returns the result, and raises ExacellError for everything that a user can cause.
+    The function takes the arguments that :func:`wanted_by` names, returns the result, and raises ExacellError for every error
+    that a user can cause.
     """
     module, _, name = command.handler.partition(":")
     handler: Handler = getattr(importlib.import_module(module), name)
@@ -415,7 +418,6 @@ def handler_of(command: Command) -> Handler:
 
 
 def wanted_by(handler: Handler) -> tuple[str, ...]:
-    """Return the names of a handler's parameters, which say what it is to be given: of ``session``, ``services``,
-    ``request`` and ``call`` those that it works with."""
+    """Return the names of a handler's parameters: those of ``session``, ``services``, ``request`` and ``call`` that it needs."""
     code = handler.__code__
     return code.co_varnames[: code.co_argcount]

@@ -1,6 +1,6 @@
-"""Commands for a shell inside a statement: exacell's own flags before them, ``--`` that ends those, and one among them.
+"""Parse shell commands inside a statement: exacell's own flags before the command, ``--`` that ends the flags, and stray flags.
 
-Behind ``sh``, ``host``, ``dcli`` and ``!`` all words are the command's.
+After ``sh``, ``host``, ``dcli`` and ``!`` all words belong to the command.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ _OURS = frozenset(
         *("on-error", "confirm-within", "reason", "ticket", "group-file", "ssh-config"),
     )
 )
-"""Long flags that are exacell's and few other commands'."""
+"""Long flags of exacell that few other commands have."""
 
 
 def stray_flag(words: Sequence[str]) -> str:
-    """Return the first word of a command that is a flag of exacell's; empty when there is none.
+    """Return the first word of a command that is a flag of exacell; empty if there is none.
 
     Args:
-        words: the command's own, behind ``--`` not asked.
+        words: the command's words; those after ``--`` are not given.
     """
     return next((word for word in words if word.partition("=")[0] in _OURS), "")
 
 
 def bang_command(text: str, base: int) -> str:
-    """Return the command behind ``!``, without a ``--`` that stands before it.
+    """Return the command after ``!``, without a ``--`` before it.
 
     Args:
-        base: where ``text`` begins in the line, for the places of errors.
+        base: offset of ``text`` in the line, for the places of errors.
 
     Raises:
-        StatementError: there is none, or a flag of exacell's stands among its words.
+        StatementError: there is no command, or a flag of exacell is among its words.
     """
     first, *rest = text[1:].split(None, 1) or [""]
     if first == "--":
@@ -66,15 +66,15 @@ def bang_command(text: str, base: int) -> str:
 
 
 def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value]]:
-    """Return the command for a shell that a statement holds, without the quotes around all of it, and its flags.
+    """Return the shell command of a statement, without quotes around the whole command, and the statement's flags.
 
-    exacell's flags stand before the command, and ``--`` ends them: behind that everything is the command's.
+    exacell's flags come before the command, and ``--`` ends them: everything after it belongs to the command.
 
     Args:
-        flags: those that the statement has already.
+        flags: the flags that the statement already has.
 
     Raises:
-        StatementError: there is none, or a flag of exacell's stands among its words.
+        StatementError: there is no command, or a flag of exacell is among its words.
     """
     name = call.command.name
     text, flags, ended = _without_flags(call.text_arg("command"), flags, call.command.flags)
@@ -92,13 +92,13 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
 
 
 def _flag_of(word: str, own: Sequence[Flag] = (ACCEPT,)) -> Flag | None:
-    """Return the flag of a statement that a word is or begins with, None when it is none; ``own`` are the command's."""
+    """Return the flag that a word is or begins with; None if there is none. ``own`` are the flags of the command itself."""
     name = word.partition("=")[0]
     return next((f for f in (*COMMON_FLAGS, *own) if name in (f"--{f.name}", f"-{f.short}")), None)
 
 
 def leading_flags(words: Sequence[Word], own: Sequence[Flag]) -> int:
-    """Return how many words before a command are exacell's flags and their values; ``own`` are those of SH or HOST alone."""
+    """Return how many words before a command are exacell's flags and their values; ``own`` are the flags of SH or HOST only."""
     count = 0
     while count < len(words) and (flag := _flag_of(words[count].raw, own)) is not None:
         count += 1 if flag.value is None or flag.optional or "=" in words[count].raw else 2
@@ -106,10 +106,10 @@ def leading_flags(words: Sequence[Word], own: Sequence[Flag]) -> int:
 
 
 def _without_flags(text: str, flags: Mapping[str, Value], own: Sequence[Flag]) -> tuple[str, Mapping[str, Value], bool]:
-    """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them.
+    """Return the command without the flags before it, all flags, and whether ``--`` ended them.
 
     Raises:
-        StatementError: a flag lacks its value, or takes none.
+        StatementError: a flag lacks its value, or takes no value.
     """
     words = split_words(text)
     count = leading_flags(words, own)

@@ -1,6 +1,6 @@
-"""What may be typed short at the prompt: aliases with arguments, and words cut off where one only fits. Pure.
+"""Expand what may be abbreviated at the prompt: aliases with arguments, and words of which only the beginning is typed. Pure.
 
-Nothing here is for scripts, recipes or the command line: a name that is unique today may not be so in the next release.
+Scripts, recipes and the command line don't use this: a beginning that is unique today may not be unique in the next release.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
 _PLACE = re.compile(r"\$(?:([1-9])|(\*)|\{([1-9])(?::-([^}]*))?\})")
 _DEEPEST = 8
 _MOST_WORDS = 8
-"""So many words of one statement are written out, besides its verb and object."""
+"""Most words of one statement that are completed, besides its verb and object."""
 
 
 def expand_alias(text: str, aliases: Mapping[str, str]) -> str:
-    """Return ``text`` with an alias in front replaced by what it stands for; ``text`` itself when there is none.
+    """Return ``text`` with an alias in front replaced by its definition; ``text`` itself if there is none.
 
-    ``$1`` to ``$9`` in an alias are the words behind it, ``${1:-word}`` has a default, ``$*`` is all of them; words that
-    no placeholder takes are added at the end. An alias may begin with another one.
+    ``$1`` to ``$9`` in an alias are the words after it, ``${1:-word}`` has a default, ``$*`` is all of them; words that no
+    placeholder takes are added at the end. An alias may begin with another one.
 
     Raises:
-        StatementError: a placeholder has no word, or aliases stand for each other.
+        StatementError: a placeholder has no word, or aliases refer to each other.
     """
     for _ in range(_DEEPEST):
         words = _words(text)
@@ -86,14 +86,14 @@ def _filled(alias: Word, body: str, given: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class _Cut:
-    """A cut-off word: its place, and the word in full."""
+    """An abbreviated word: its place, and the word in full."""
 
     start: int
     end: int
     word: str
 
     def back(self, place: int) -> int:
-        """Return where ``place`` in the text with the word in full was before."""
+        """Return the offset before the word was completed, for an offset after."""
         longer = len(self.word) - (self.end - self.start)
         return place - longer if place >= self.start + len(self.word) else min(place, self.end)
 
@@ -105,7 +105,7 @@ def _replaced(text: str, cuts: Sequence[_Cut]) -> str:
 
 
 def _head(text: str) -> list[_Cut]:
-    """Return the verb and the object where they are cut off, the last one first."""
+    """Return the verb and the object if they are abbreviated, the last one first."""
     words = _words(text)
     first = 2 if words and words[0].value.lower() == "on" and not words[0].quoted else 0
     if len(words) <= first or words[first].quoted:
@@ -124,7 +124,7 @@ def _head(text: str) -> list[_Cut]:
 
 
 def _faulty(text: str, error: StatementError) -> list[_Cut]:
-    """Return the word that is wrong, in full, where it is the beginning of only one that fits; else nothing."""
+    """Return the word at the error, in full, if exactly one allowed word begins with it; otherwise nothing."""
     typed = text[error.start : error.end] if error.start is not None and error.end is not None else ""
     if error.start is None or error.end is None or not re.fullmatch(r"[A-Za-z]\w+", typed):
         return []
@@ -148,7 +148,7 @@ def _objects(verb: str) -> set[str]:
 
 
 def _only(typed: str, words: set[str]) -> str:
-    """Return the one word that begins with ``typed``, or is it; empty when there is none or more."""
+    """Return the one word that is equal to ``typed`` or begins with it; empty if there is none or several."""
     if typed.lower() in words:
         return typed.lower()
     found = [word for word in words if word.startswith(typed.lower())]
@@ -163,16 +163,16 @@ _HABITS = {
     "ed": "edit", "\\timing": "set timing on", "\\timing on": "set timing on", "\\timing off": "set timing off",
     "\\o": "spool off",
 }  # fmt: skip
-"""What fingers type that learned it in another shell."""
+"""What users type from habit in another shell → the statement here."""
 
 _BEGUN = {
     "\\h": "help ", "\\c": "connect ", "\\connect": "connect ", "\\i": "start ", "\\o": "spool ", "\\watch": "watch ", "\\!": "!",
     "desc": "describe ",
 }  # fmt: skip
-"""The same, with something behind it."""
+"""The same for words that are followed by something."""
 
 _CALLED = re.compile(r"(?:exacell\s+(?=[A-Za-z@])|cellcli\s+-e\s+)(.+)", re.IGNORECASE | re.DOTALL)
-"""A statement as it is given to a program in the shell."""
+"""A statement in a shell's command line: after a program's name."""
 
 _SSH = re.compile(
     r"ssh\s+(?:-(?:[oFil]\s+\S+|[qTnx])\s+)*(?:\w+@)?(?P<host>[A-Za-z][\w.-]*)\s+"
@@ -183,7 +183,7 @@ _SSH = re.compile(
 
 
 def _habit(text: str) -> str:
-    """Return the statement that is meant by what other shells call it, or by a line for the shell; else ``text``."""
+    """Return the statement for a word of another shell or for a shell's command line; otherwise ``text``."""
     text = pasted(text)
     bare = text.strip().rstrip(";").rstrip()
     meant = _HABITS.get(bare.lower())
@@ -199,13 +199,13 @@ def _habit(text: str) -> str:
 
 
 def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]:
-    """Return the statement that ``text`` means once aliases and cut-off words are written out, and its line.
+    """Return ``text`` with aliases and abbreviated words written out, and its parsed line.
 
-    The statement is ``text`` itself when nothing in it was short. The line is None for a comment, and for an alias that
-    stands for several statements.
+    The statement is ``text`` itself if nothing was abbreviated. The line is None for a comment, and for an alias that stands
+    for several statements.
 
     Raises:
-        StatementError: it is no statement; places in it count in ``text`` unless it was an alias.
+        StatementError: it is not a statement; places are offsets into ``text``, unless ``text`` begins with an alias.
     """
     expanded = expand_alias(_habit(text), aliases)
     if expanded != text:
@@ -220,10 +220,10 @@ def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]
 
 
 def _written_out(text: str, expanded: str, error: StatementError) -> tuple[str, Line | None]:
-    """Return ``expanded`` with its cut-off words in full, and its line; only verb and object where it changes anything.
+    """Return ``expanded`` with its abbreviated words in full, and its line; in a change only verb and object may be abbreviated.
 
     Raises:
-        StatementError: something else is wrong with it; places count in ``text``.
+        StatementError: something else is wrong with it; places are offsets into ``text``.
     """
     full, cuts, wrong, first = expanded, _head(expanded), error, error
     made: list[_Cut] = []
@@ -249,7 +249,9 @@ def _written_out(text: str, expanded: str, error: StatementError) -> tuple[str, 
 def _refuse_short_change(
     text: str, expanded: str, full: str, line: Line | None, *, wrong: StatementError | None
 ) -> None:
-    """Raise where a change was cut short: ``wrong`` when more than its verb and object was, else when it says -y."""
+    """Raise StatementError for a change with abbreviated words: ``wrong`` if more than verb and object was, otherwise if it
+    has -y.
+    """
     if line is None or line.effect not in (Effect.WRITE, Effect.OPAQUE):
         return
     if wrong is not None:
@@ -264,7 +266,7 @@ def _refuse_short_change(
 
 
 def _moved(error: StatementError, made: Sequence[_Cut]) -> StatementError:
-    """Return the error with its place as it was before words were written out."""
+    """Return the error with its place converted to the text before words were completed."""
     start, end = error.start, error.end
     for cut in reversed(made):
         start = None if start is None else cut.back(start)
@@ -273,7 +275,7 @@ def _moved(error: StatementError, made: Sequence[_Cut]) -> StatementError:
 
 
 def _elsewhere(error: StatementError, text: str, expanded: str) -> StatementError:
-    """Return the error as one about ``text``: what an alias stands for has no place in it."""
+    """Return the error as one about ``text``; an error inside an alias's definition gets the place of the alias."""
     if expanded == text:
         return error
     end = len(text.split(None, 1)[0]) if text.split() else 0

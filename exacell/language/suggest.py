@@ -1,7 +1,7 @@
-"""What may come next in a half-typed line: pure completion, for the prompt and for the shells.
+"""Suggest what may come next in a half-typed line: pure completion, for the prompt and for shells.
 
-What is known besides the language arrives through functions that answer at once, so that completing never waits for a
-cell. Everything is offered in its canonical spelling; what is typed is compared without regard to case.
+Names of the rack come from functions that answer at once, so that completion never waits for a cell. Words are offered in
+their canonical spelling; upper and lower case are equal in what is typed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, des
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
 _READ_FLAGS = ("timeout", "format", "fold", "no-fold", "diff")
-"""Of the flags that every statement takes, those that mean something for one that changes nothing."""
+"""The common flags that have a meaning for a statement that changes nothing."""
 
 
 _TOPICS = (
@@ -33,17 +33,17 @@ _TOPICS = (
 )
 
 Used = Callable[[str, str], int]
-"""How often a word was used behind a first word (empty for first words themselves)."""
+"""Returns how often a word was used after a first word (empty for first words themselves)."""
 
 
 def suggest(text: str, known: Known, *, fuzzy: bool = False, used: Used | None = None) -> list[Suggestion]:
-    """Return what may come next, in the order in which to show it; empty when anything may.
+    """Return what may come next, in the order in which to show it; empty if anything may.
 
     Args:
-        text: the line up to the cursor; of several statements only the last one counts.
-        fuzzy: offer words that fit by a part or by their letters too, behind those that begin with what is typed;
-            letters count only where nothing fits better.
-        used: words that were used more often come first among those that fit alike.
+        text: the line up to the cursor; only the last of several statements counts.
+        fuzzy: offer also words that match by a part or by their letters, after those that begin with the typed text; words
+            that match only by letters are offered only if there are no better ones.
+        used: how often a word was used; among words that match equally well, those used more often come first.
     """
     offset = _last_statement(text)
     parts = pieces(text[offset:], offset)
@@ -64,7 +64,7 @@ def suggest(text: str, known: Known, *, fuzzy: bool = False, used: Used | None =
 
 
 def _first_word(parts: Sequence[Piece]) -> str:
-    """Return the verb that the words at the cursor belong to; empty while it is itself being typed."""
+    """Return the verb of the statement at the cursor; empty while the verb itself is being typed."""
     done = parts[2:-1] if parts[0].lower == "on" else parts[:-1]
     return done[0].lower if done else ""
 
@@ -82,7 +82,7 @@ def _last_statement(text: str) -> int:
 
 
 def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iterator[Suggestion]:
-    """Yield what may stand where the last of ``parts`` is being typed; ``named``: ON stood in front of them."""
+    """Yield suggestions for the last of ``parts``, which is being typed; ``named``: whether ON was in front of them."""
     first = parts[0]
     if first.text.startswith(("!", "#")) or any(piece.text in ("|", "--") for piece in parts[:-1]):
         return
@@ -125,7 +125,7 @@ def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iter
 
 
 def _behind(command: Command | None, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield what may stand behind a command's words: its flags, their values, its arguments; CellCLI's own where it is none."""
+    """Yield suggestions after a command's words: its flags, their values, its arguments; without a command those of CellCLI."""
     typed = parts[-1]
     if typed.text.startswith("--"):
         yield from _flags(command, typed, known)
@@ -144,13 +144,15 @@ def _behind(command: Command | None, parts: list[Piece], known: Known) -> Iterat
     if command is not None:
         yield from _arguments(command, bare[len(command.words) :], typed, known)
     elif bare and bare[0].lower in _VERBS:
-        from exacell.language.suggest_cellcli import suggest_cellcli  # the grammar's tables: only for CellCLI's verbs
+        from exacell.language.suggest_cellcli import (
+            suggest_cellcli,
+        )  # the grammar's tables are needed only for CellCLI's verbs
 
         yield from suggest_cellcli(_VERBS[bare[0].lower], [*bare[1:], typed], known)
 
 
 def _valued_flag(command: Command | None, piece: Piece) -> Flag | None:
-    """Return the flag that a word is when its value is the next word; None when it is none, or has its value already."""
+    """Return the flag whose value is the next word; None if the word is not a flag or already contains its value."""
     flags = (*COMMON_FLAGS, *(command.flags if command is not None else ()))
     found = next((f for f in flags if piece.text in (f"-{f.short}", f"--{f.name}")), None)
     return found if found is not None and found.value is not None and not found.optional else None
@@ -170,12 +172,12 @@ def _first_words(typed: Piece, known: Known) -> Iterator[Suggestion]:
 
 
 def _next_words(done: Sequence[Piece], typed: Piece) -> Iterator[Suggestion]:
-    """Yield the words that make what is typed one of our own commands."""
+    """Yield the next words of exacell's commands that begin with the typed words."""
     yield from matching(sorted(_following(tuple(piece.lower for piece in done)).items()), typed.text, typed.start)
 
 
 def _following(begun: tuple[str, ...]) -> dict[str, str]:
-    """Return the words that may follow ``begun`` in a command of ours, each with its summary where it completes one."""
+    """Return the words that may follow ``begun`` in an exacell command; a word that completes a command has its summary."""
     found: dict[str, str] = {}
     for words, command in commands().items():
         if len(words) > len(begun) and words[: len(begun)] == begun:
@@ -185,7 +187,7 @@ def _following(begun: tuple[str, ...]) -> dict[str, str]:
 
 
 def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield the words that may stand where the last of ``parts`` (behind ``help``) is being typed."""
+    """Yield suggestions for the last of ``parts`` after ``help``."""
     typed, done = parts[-1], tuple(part.lower for part in parts[:-1])
     if done[:1] == ("metric",):
         if len(done) == 1:
@@ -215,8 +217,9 @@ def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
 
 
 def needed_word(text: str) -> str:
-    """Return the word without which the whole words of ``text``, up to the cursor, are no statement: ``offline`` behind
-    ``can``. Empty when they are one, or when more than one word may follow."""
+    """Return the one word that must follow the complete words of ``text`` (up to the cursor): ``offline`` after ``can``. Empty
+    if they are a command already, or if several words may follow.
+    """
     begun = [piece.lower for piece in pieces(text[_last_statement(text) :])]
     if begun.pop() or not begun:
         return ""
@@ -245,7 +248,7 @@ def _at(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
 
 
 def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield what fits behind a command whose last parameter takes everything that is left."""
+    """Yield suggestions for a command whose last parameter takes all remaining words."""
     behind = parts[len(command.words) :]
     *fixed, rest = command.params
     keys: list[tuple[str, str]] = []
@@ -270,20 +273,20 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
         own = [piece for piece in behind if not any(piece.lower.startswith(f"{param.name}=") for param in fixed)]
         if own and own[-1] is behind[-1]:
             yield from _statement([parts[len(command.words) - 1], *own], known)
-        if len(behind) > 1:  # Its other parameters may stand anywhere.
+        if len(behind) > 1:  # Its other parameters may come at any place.
             yield from _keys(fixed, behind[:-1], behind[-1], known)
     elif rest.kind is Kind.SETTING:
         end = "=" if command.effect is Effect.WRITE else ""
         yield from matching(known.names(Kind.SETTING), behind[-1].text, behind[-1].start, end=end)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
-        if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may stand anywhere.
+        if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may come at any place.
             yield from _keys(fixed, behind[:-1], behind[-1], known)
     yield from matching(keys, parts[len(command.words)].text, parts[len(command.words)].start)
 
 
 def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield what fits behind a command that reads its words itself: its options, then a command for the cells."""
+    """Yield suggestions for a command that parses its words itself: its options, then a command for the cells."""
     by_name = {name: option for option in options for name in (option.short, option.name) if name}
     *done, typed = behind
     while done and done[0].text.startswith("-"):
@@ -332,7 +335,7 @@ def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Kno
 
 
 def _of_named_rack(command: Command, done: Sequence[Piece], known: Known) -> Known:
-    """Return what is known, with the hosts of the rack that the statement names in place of the present rack's cells."""
+    """Return ``known`` with the hosts of the rack that the statement names, in place of those of the current rack."""
     named = next(
         (piece.text for param, piece in zip(command.positionals, done, strict=False) if param.kind is Kind.RACK), ""
     )
@@ -399,17 +402,17 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
 
 
 def _as_typed(name: str | tuple[str, str]) -> str:
-    """Return the name of a directive with quotes where a line needs them."""
+    """Return the name of an IORM directive, in quotes if a line needs them."""
     text = name if isinstance(name, str) else name[0]
     mark = '"' if "'" in text else "'"
     return text if re.fullmatch(r"[\w$#.+-]+", text) else f"{mark}{text}{mark}"
 
 
 def _cells(typed: Piece, known: Known, *, hosts: bool = False) -> Iterator[Suggestion]:
-    """Yield cells and groups behind the last operator of a half-typed cell set, or what a condition on cells takes.
+    """Yield cells and groups after the last operator of a half-typed cell set, or the words of a condition on cells.
 
     Args:
-        hosts: the hosts beside the cells may stand there, too.
+        hosts: whether hosts that are not cells are allowed, too.
     """
     condition = re.match(r"\(\s*where\s+", typed.text, re.IGNORECASE)
     if condition:

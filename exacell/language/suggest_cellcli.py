@@ -1,4 +1,4 @@
-"""What may come next in a half-typed CellCLI statement. Pure."""
+"""Suggest what may come next in a half-typed CellCLI statement. Pure."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _CLAUSE_META = {
     "LIMIT": "at most this many",
 }
 _LIVE = {**NAMED, "CELL": Kind.CELL}
-"""Objects whose names are known, and as what."""
+"""Objects with known names → the kind of these names."""
 
 
 def suggest_cellcli(verb: Verb, parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield what may follow ``verb``; ``parts`` are the pieces behind it, the last one being typed."""
+    """Yield suggestions after ``verb``; ``parts`` are the pieces after it, and the last one is being typed."""
     typed = parts[-1]
     if verb is Verb.CALIBRATE:
         yield from _change(verb, FORMS[(verb, "")], None, parts, known)
@@ -56,7 +56,7 @@ def suggest_cellcli(verb: Verb, parts: Sequence[Piece], known: Known) -> Iterato
 
 
 def suggest_condition(object_name: str, parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
-    """Yield what may follow WHERE in a condition on objects of that name; the last piece is being typed."""
+    """Yield suggestions after WHERE in a condition on objects of that name; the last piece is being typed."""
     subject = find_object(object_name)
     if subject is not None:
         yield from _where(subject, parts[:-1], parts[-1], (), known)
@@ -93,12 +93,12 @@ def _list(subject: ObjectType, parts: Sequence[Piece], known: Known) -> Iterator
 
 
 def _open_list(behind: Sequence[Piece], typed: Piece) -> bool:
-    """Whether a comma says that one more item follows."""
+    """Return whether a comma shows that one more item follows."""
     return "," in typed.text or (bool(behind) and behind[-1].text.endswith(",")) or typed.text.startswith(",")
 
 
 def _item(typed: Piece) -> tuple[str, int]:
-    """Return what is typed behind the last comma, and where that starts."""
+    """Return the typed text after the last comma, and its offset."""
     cut = typed.text.rfind(",") + 1
     return typed.text[cut:], typed.start + cut
 
@@ -184,7 +184,7 @@ def _seen_values(
 
 
 def values_of(attribute: Attribute) -> tuple[str, ...]:
-    """Return the values that ``attribute`` is known to take; empty when any may do."""
+    """Return the known values of ``attribute``; empty if any value may be allowed."""
     return ("TRUE", "FALSE") if attribute.kind == "bool" else attribute.values
 
 
@@ -205,7 +205,7 @@ def _object_names(subject: ObjectType, behind: Sequence[Piece], typed: Piece, kn
         return
     text, start = _item(typed)
     if subject.name.startswith("METRIC"):
-        # 854 names before anything is typed help nobody; the clauses come first then.
+        # A list of 854 names before anything is typed is no help; the clauses come first then.
         if text:
             taken = [word for piece in behind for word in piece.text.split(",")]
             yield from matching(described_metrics(known), text, start, exclude=taken)

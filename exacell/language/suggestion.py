@@ -1,4 +1,4 @@
-"""What a completion offers, and the pieces of a half-typed line that completions look at. Pure."""
+"""The data of completion: suggestions, what is known about the rack, and the pieces of a half-typed line. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from exacell.core.values import dataclass
 from exacell.language.registry import Kind, Param
 
 Names = Callable[[Kind], Sequence[str | tuple[str, str]]]
-"""Known names of a kind, bare or with a phrase about each, at once: from a cache, never from a cell."""
+"""Returns the known names of a kind, each bare or with a phrase about it; from a cache, never from a cell."""
 
 RecipeParams = Callable[[str], Sequence[Param]]
-"""The parameters of a recipe by its name; empty when there is no such recipe."""
+"""Returns the parameters of a recipe by its name; empty if there is no such recipe."""
 
 NAMED: Mapping[str, Kind] = {
     "GRIDDISK": Kind.GRIDDISK,
@@ -28,21 +28,21 @@ NAMED: Mapping[str, Kind] = {
     "DATABASE": Kind.DB,
     "ALERTHISTORY": Kind.ALERT,
 }
-"""Objects whose names are learned from cells, and as what."""
+"""Objects whose names are learned from cells → the kind of these names."""
 
 Seen = Callable[[str, str], Sequence[str]]
-"""Values that cells have shown for an attribute of an object (both as the schema spells them), from a cache."""
+"""Returns the values that cells have shown for an attribute of an object (both in the schema's spelling), from a cache."""
 
 
 class Fit(IntEnum):
-    """How a word fits what is typed, best first."""
+    """How well a word matches the typed text, best first."""
 
     PREFIX = 0
-    """It begins so."""
+    """The word begins with the typed text."""
     PART = 1
-    """A part of it begins so: ``mode`` in ``flashCacheMode``, ``disk`` in ``FL_DISK_FIRST``."""
+    """A part of the word begins with it: ``mode`` in ``flashCacheMode``, ``disk`` in ``FL_DISK_FIRST``."""
     LETTERS = 2
-    """The letters come in it in this order, the first one at the beginning of a part: ``fcm`` in ``flashCacheMode``."""
+    """The word contains its letters in this order, the first one at the beginning of a part: ``fcm`` in ``flashCacheMode``."""
 
 
 def _nothing(*asked: str) -> tuple[()]:
@@ -54,13 +54,13 @@ class Known:
     """What completion knows besides the language itself.
 
     Attributes:
-        names: known names of a kind.
-        recipe_params: the parameters of a recipe.
-        seen: values that an attribute has been seen with.
-        files: paths that begin with what is typed.
-        hosts_of: the cells and database nodes of a rack by its name; empty when there is no such rack.
-        pages: the documentation's pages.
-        release: the release of the selected cells; what it does not have is not offered. Empty: unknown.
+        names: returns the known names of a kind.
+        recipe_params: returns the parameters of a recipe.
+        seen: returns the values that cells have shown for an attribute.
+        files: returns the paths that begin with the typed text.
+        hosts_of: returns the cells and database nodes of a rack by its name; empty if there is no such rack.
+        pages: returns the pages of the documentation.
+        release: the release of the selected cells; words that it does not have are not offered. Empty if unknown.
     """
 
     names: Names
@@ -74,12 +74,12 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Suggestion:
-    """One word that may be meant.
+    """One word that is offered.
 
     Attributes:
-        text: replaces the line from ``start`` to the cursor. It ends in ``=`` or ``,`` when a value follows directly.
-        meta: a phrase beside it: what it is, its unit or default.
-        fit: how it fits what is typed.
+        text: the text that replaces the line from ``start`` to the cursor. It ends in ``=`` or ``,`` if a value follows directly.
+        meta: a phrase about it: what it is, its unit or default.
+        fit: how well it matches the typed text.
     """
 
     text: str
@@ -90,22 +90,22 @@ class Suggestion:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A blank-separated piece of a half-typed line; ``start`` is its place in the line."""
+    """A piece of a half-typed line between blanks; ``start`` is its offset in the line."""
 
     text: str
     start: int
 
     @property
     def lower(self) -> str:
-        """The text in lower case."""
+        """Return the text in lower case."""
         return self.text.lower()
 
 
 def pieces(text: str, offset: int = 0) -> list[Piece]:
-    """Return the pieces of ``text``; the last one is what is being typed and may be empty.
+    """Return the pieces of ``text``; the last one is being typed and may be empty.
 
-    Blanks in quotes and parentheses do not separate, nor does anything after a quote that is still open. Blanks around
-    ``=`` do separate here.
+    Blanks in quotes and parentheses do not separate pieces, nor does anything after a quote that is still open. Blanks around
+    ``=`` do separate pieces here.
     """
     found: list[Piece] = []
     start: int | None = None
@@ -135,13 +135,13 @@ _PART = r"(?:^|(?<=[\W_])|(?<=[a-z0-9])(?=[A-Z]))"
 
 @lru_cache(maxsize=8)
 def _patterns(typed: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a word's part that begins with ``typed``, and of a word that holds its letters in order."""
+    """Return two patterns: for a part of a word that begins with ``typed``, and for a word that contains its letters in order."""
     cased = [f"[{re.escape(c.lower())}{re.escape(c.upper())}]" if c.isalpha() else re.escape(c) for c in typed]
     return re.compile(_PART + "".join(cased)), re.compile(_PART + ".*?".join(cased))
 
 
 def fit_of(word: str, typed: str) -> Fit | None:
-    """Return how ``word`` fits ``typed``, without regard to case; None when it does not."""
+    """Return how well ``word`` matches ``typed`` (upper and lower case are equal); None if it does not match."""
     if word[: len(typed)].lower() == typed.lower():
         return Fit.PREFIX
     if len(typed) < 2:
@@ -153,19 +153,19 @@ def fit_of(word: str, typed: str) -> Fit | None:
 
 
 class Vocabulary(Sequence[str]):
-    """Many words that are searched at every key: ten thousand grid disks in a millisecond.
+    """A large set of words that is searched at every key press: ten thousand grid disks in a millisecond.
 
     Args:
-        words: in any order; they are kept in alphabetical order, without regard to case.
-        about: a phrase about a word.
-        note: the phrase about those without one.
+        words: the words in any order; they are stored in alphabetical order, in which upper and lower case are equal.
+        about: word → a phrase about it.
+        note: the phrase for words without one.
     """
 
     def __init__(self, words: Iterable[str], *, about: Mapping[str, str] | None = None, note: str = "") -> None:
         self._words = tuple(sorted(set(words), key=str.lower))
         self._lower = [word.lower() for word in self._words]
         self._text = "\n".join(self._lower)
-        # Of the same length, also where one letter has two in lower case.
+        # It has the same length as _text, although some letters become two in lower case.
         self._cased = "\n".join(
             word if len(word) == len(lower) else lower for word, lower in zip(self._words, self._lower, strict=True)
         )
@@ -190,9 +190,11 @@ class Vocabulary(Sequence[str]):
         return self.about.get(word, self.note)
 
     def fitting(self, typed: str, most: int) -> list[tuple[str, Fit]]:
-        """Return words that fit, best first, at most ``most`` of each kind; those by letters only when no other does.
+        """Return matching words, best first, at most ``most`` of each kind; those that match by letters only if there are no
+        others.
 
-        Of more words that begin so, the last one is among them: what all begin with is then what those returned do.
+        If more words begin with the typed text, the last one of them is included: the longest common beginning of the returned
+        words is then that of all.
         """
         wanted = typed.lower()
         low = bisect_left(self._lower, wanted)
@@ -210,7 +212,9 @@ class Vocabulary(Sequence[str]):
         return [(word, Fit.LETTERS) for _, word in by_letters]
 
     def _with_part(self, wanted: str, low: int, high: int) -> Iterator[str]:
-        """Yield the words with a part that begins so, those from ``low`` to ``high`` left out: they begin so themselves."""
+        """Yield the words with a part that begins with ``wanted``; those from ``low`` to ``high`` are left out, as they begin
+        with it.
+        """
         starts = self._starts
         for begin, end in ((0, starts[low]), (starts[high], len(self._text))):
             place = self._text.find(wanted, begin, end)
@@ -222,12 +226,12 @@ class Vocabulary(Sequence[str]):
                 place = self._text.find(wanted, place + 1, end)
 
     def _begins_part(self, place: int) -> bool:
-        """Whether a part of a word begins at this place of the text, as :data:`_PART` has it."""
+        """Return whether a part of a word begins at this offset of the text, as :data:`_PART` defines it."""
         before, here = self._cased[place - 1 : place], self._cased[place]
         return not before.isalnum() or (here in _UPPER and before in _LOWER_OR_DIGIT)
 
     def _with_letters(self, typed: str) -> Iterator[tuple[int, str]]:
-        """Yield (over how many characters the letters are spread, word)."""
+        """Yield (number of characters between the first and last matching letter, word)."""
         letters = _patterns(typed)[1]
         rough = re.compile(r"[^\n]*?".join(re.escape(char) for char in typed.lower()))
         match = rough.search(self._text)
@@ -240,13 +244,13 @@ class Vocabulary(Sequence[str]):
 
 
 MOST = 300
-"""Suggestions of one kind that are made: more than anybody reads through."""
+"""Most suggestions of one kind: more than a person reads."""
 
 
 def matching(
     words: Iterable[str | tuple[str, str]], typed: str, start: int, *, end: str = "", exclude: Iterable[str] = ()
 ) -> Iterator[Suggestion]:
-    """Yield a suggestion for each word (or word and meta) that fits ``typed`` in any way, without regard to case."""
+    """Yield a suggestion for each word (or word and meta) that matches ``typed`` in any way; upper and lower case are equal."""
     left_out = {word.lower() for word in exclude}
     for word, meta, fit in _fitting(words, typed):
         if not (left_out and word.lower() in left_out):
@@ -266,7 +270,7 @@ def _fitting(words: Iterable[str | tuple[str, str]], typed: str) -> Iterator[tup
 
 
 def described_metrics(known: Known) -> Vocabulary:
-    """Return every metric with what the cells say that it is, or with its object and unit where that is not known."""
+    """Return every metric with the cells' description of it; if that is not known, with its object and unit."""
     said = known.names(Kind.METRIC)
     return _metrics(said if isinstance(said, Vocabulary) else None)
 

@@ -1,6 +1,7 @@
-"""Cut a text into lines, statements and words with their places, respecting quotes, parentheses, comments and continuation.
+"""Split a text into lines, statements and words with their offsets, with regard to quotes, parentheses, comments and
+continuation.
 
-The pieces keep their offsets into the line, so that an error can be underlined where it is.
+The pieces keep their offsets in the line, so that an error can be underlined.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from exacell.language.pasted import goes_on, here_document, without_shell
 
 @dataclass(frozen=True)
 class Word:
-    """One blank-separated piece of a line.
+    """One piece of a line between blanks.
 
     Attributes:
-        raw: as written, quotes included.
-        value: without its quotes.
-        start, end: offsets into the line.
-        quoted: whether any part was in quotes, which protects it from being a keyword, flag or parameter.
+        raw: the text as written, with quotes.
+        value: the text without its quotes.
+        start, end: offsets in the line.
+        quoted: whether any part was in quotes; it is then never a keyword, flag or parameter.
     """
 
     raw: str
@@ -35,13 +36,15 @@ class Word:
 
 
 _FLAG = pattern(r"-[a-z]$|--[a-z]", re.IGNORECASE)
-"""A flag is never the value that is missing before it: ``dbplan= -n`` must not send the plan ``-n``."""
+"""A flag is never taken as the value that is missing before it: ``dbplan= -n`` must not send the plan ``-n``."""
 
 
 _NAME = pattern(r"[A-Za-z_][\w.\-]*")
 _PAIR = pattern(_NAME.pattern + "=")
 _KEY = pattern(rf"(?:{_NAME.pattern})?=")
-"""``compatible.rdbms= compatible.asm=11.2``: the second is no value of the first, which has none."""
+"""A ``key=`` is never taken as the missing value before it: in ``compatible.rdbms= compatible.asm=11.2`` the first key has
+none.
+"""
 
 
 def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
@@ -73,12 +76,12 @@ def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
 
 
 def refuse_typography(text: str) -> None:
-    """Return when outside of quotes and comments a line holds nothing outside of ASCII but letters.
+    """Raise LookalikeError if a line contains non-ASCII characters other than letters, outside of quotes and comments.
 
-    Behind a command that takes all words the quotes are those around its text; ``!`` is for the shell here, and not asked.
+    For a command that takes all words, the quotes are those around its text. A line for the shell (``!``) is not checked.
 
     Raises:
-        LookalikeError: naming the character, its column, and what to type.
+        LookalikeError: names the character, its column, and what to type.
     """
     if not text.isascii() and not text.lstrip(BLANKS).startswith("!"):
         said = strip_comment(text)
@@ -86,15 +89,15 @@ def refuse_typography(text: str) -> None:
 
 
 def _opens_quote(text: str, offset: int) -> bool:
-    # An apostrophe inside a word (don't) is no quote; one after =, (, a comma or a blank is.
+    # An apostrophe inside a word (don't) does not open a quote; one after =, (, a comma or a blank does.
     return offset == 0 or not text[offset - 1].isalnum()
 
 
 def split_words(text: str, offset: int = 0) -> list[Word]:
     """Return the words of ``text``; ``offset`` is added to their places.
 
-    Blanks inside quotes and parentheses do not separate; blanks around an ``=`` outside of them join its two sides,
-    so that ``size = 288g`` is one word ``size=288g``. A flag is not joined, nor is another ``key=value``: they are no values.
+    Blanks inside quotes and parentheses do not separate words. Blanks around an ``=`` outside of them join its two sides, so
+    that ``size = 288g`` is one word ``size=288g``. A flag or another ``key=value`` is not joined, because it is not a value.
 
     Raises:
         StatementError: a quote is never closed.
@@ -122,9 +125,9 @@ def _word(text: str, start: int, end: int, offset: int, quoted: bool) -> Word:
 
 
 def unquote(raw: str) -> str:
-    """Return ``raw`` without one pair of quotes around it; within double ones a double quote is written twice.
+    """Return ``raw`` without one pair of quotes around it; in double quotes, ``""`` becomes ``"``.
 
-    Within single ones nothing is changed: SQL writes its own texts so.
+    Text in single quotes is not changed, because SQL writes its own literals like this.
     """
     if len(raw) >= 2 and raw[0] == raw[-1] and raw[0] in "'\"":
         return raw[1:-1].replace('""', '"') if raw[0] == '"' else raw[1:-1]
@@ -132,12 +135,12 @@ def unquote(raw: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Return a text for people: what stands in quotes without them, all else and the blanks as they are."""
+    """Return a text for people: quotes are removed; the quoted text, all other text and the blanks stay as they are."""
     return re.sub(r"""(?<![^\W_])(["'])(.*?)\1""", r"\2", text, flags=re.DOTALL)
 
 
 def _begins_a_pair(raw: str, after: str) -> bool:
-    """Whether a word is the next ``key=value``, or the key of one whose ``=`` stands apart."""
+    """Return whether a word is the next ``key=value``, or a key whose ``=`` is the next word."""
     return _PAIR.match(raw) is not None or (_NAME.fullmatch(raw) is not None and after.startswith("="))
 
 
@@ -165,7 +168,7 @@ def _join_equals(words: list[Word]) -> list[Word]:
 
 
 RAW_TAILS = ("dcli", "sh", "host", "alias")
-"""First words behind which all words are that command's, verbatim."""
+"""First words after which all words belong to that command, unchanged."""
 
 
 _ALL_WORDS = pattern(
@@ -177,14 +180,14 @@ _ALL_WORDS = pattern(
 
 
 def takes_all_words(text: str) -> bool:
-    """Whether a statement is for a command that takes every word behind its name as it is: flags, ``--`` and ``;`` too."""
+    """Return whether a statement's command takes every word after its name as it is, including flags, ``--`` and ``;``."""
     return _ALL_WORDS.match(text) is not None
 
 
 def strip_comment(text: str) -> str:
-    """Return ``text`` without a comment: a whole-line one, or ``--`` before a blank (or at the end) outside quotes.
+    """Return ``text`` without a comment: a whole-line one, or ``--`` before a blank (or at the end) outside of quotes.
 
-    Behind a command that takes all words ``--`` is one of them.
+    After a command that takes all words, ``--`` is one of these words.
     """
     first = text.lstrip()
     if first.startswith("#") or re.match(r"(rem|remark)(\s|$)", first, re.IGNORECASE) or re.match(r"--(\s|$)", first):
@@ -213,15 +216,15 @@ _MAY_BE_BLOCK = pattern(r"\s*(?:SQL>\s*)?(?:<<|(?:begin|declare|create|with)\b)"
 def _is_block(text: str) -> bool:
     if ";" not in text or _MAY_BE_BLOCK.match(text) is None:
         return False
-    from exacell.language.pasted_sql import is_block  # Hardly any statement begins so.
+    from exacell.language.pasted_sql import is_block  # Few statements begin like this.
 
     return is_block(without_shell(text))
 
 
 def split_statements(text: str) -> list[str]:
-    """Return the statements of ``text``, separated by ``;`` outside quotes and parentheses; empty ones are dropped.
+    """Return the statements of ``text``, separated by ``;`` outside of quotes and parentheses; empty ones are dropped.
 
-    What takes all words is one statement, whatever it holds, and so is a block of PL/SQL.
+    A command that takes all words is one statement in any case, and so is a block of PL/SQL.
     """
     if takes_all_words(text) or _is_block(text):
         return [text.strip(BLANKS)]
@@ -235,7 +238,7 @@ def split_statements(text: str) -> list[str]:
 
 
 def needs_more(text: str) -> bool:
-    """Return whether a line goes on: it ends with ``-``, a parenthesis or a quote is open, a here-document has not ended."""
+    """Return whether a line continues: it ends with ``-``, or a parenthesis, a quote or a here-document is open."""
     ended = here_document(text)
     if ended is not None or goes_on(text):
         return not ended
@@ -252,6 +255,6 @@ def needs_more(text: str) -> bool:
 
 
 def join_continued(lines: Sequence[str]) -> str:
-    """Return the one line that continued lines make: the trailing ``-`` becomes a blank."""
+    """Return continued lines as one line: each ``-`` at an end becomes a blank."""
     parts = [line.rstrip()[:-1] if line.rstrip().endswith("-") else line for line in lines[:-1]]
     return " ".join([*parts, *lines[-1:]])

@@ -1,1 +1,1 @@
-"""Text that exacell carries for others (shells, SQL*Plus): what of it is read, and what is not."""
+"""Judge text that exacell carries for others (shells, SQL*Plus): which parts it can read, and which it can't."""

@@ -1,5 +1,6 @@
-"""What a carried text would do: the CellCLI changes in it, and what of it was not read; and the one door for that: on which
-racks it may be sent, and what a refusal says. Pure."""
+"""The findings about a carried text (its CellCLI changes, and its unread parts), and the rule for which racks unread work may
+be sent to. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from exacell.core.values import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class FoundStatement:
-    """A changing CellCLI statement and how it was written."""
+    """A CellCLI statement that changes something, and its text as written."""
 
     text: str
     statement: Change | Grant
@@ -22,13 +23,13 @@ class FoundStatement:
 
 @dataclass(frozen=True, kw_only=True)
 class Absence:
-    """What takes disks away from ASM in a text that is not read.
+    """A command in unread text that takes disks away from ASM.
 
     Attributes:
-        words: as they stand there.
-        kind: of :data:`exacell.plan.planners.clock.STAYS`; empty where nothing tells when the disks are back.
-        group: the disk group that loses them; empty for all that a cell has.
-        elsewhere: the text may reach cells from where it runs.
+        words: the command as written.
+        kind: key of :data:`exacell.plan.planners.clock.STAYS`; empty if it is not known when the disks come back.
+        group: the disk group that loses them; empty for all disk groups of a cell.
+        elsewhere: whether the text may reach cells other than the one on which it runs.
     """
 
     words: str
@@ -42,12 +43,12 @@ class Findings:
     """What a text would do.
 
     Attributes:
-        changes: CellCLI's changing statements in order.
-        unread: a phrase for each thing that was not read; it begins with the first word or sign of that.
-        losses: what happens to which disk group in what is not read.
-        absences: what in it takes disks away from ASM for a time.
-        instead: the way to do in exacell what was not read; empty when there is none to name.
-        programs: the commands that were read, as the table names them.
+        changes: its CellCLI statements that change something, in order.
+        unread: a phrase for each part that was not read; it begins with the first word or sign of that part.
+        losses: disk group → the loss that the unread parts would cause.
+        absences: commands in the unread parts that take disks away from ASM for a time.
+        instead: how to do the unread part in exacell; empty if no way is known.
+        programs: the commands that were read, by their names in the table.
     """
 
     changes: list[FoundStatement] = field(default_factory=list)
@@ -59,32 +60,32 @@ class Findings:
 
     @property
     def harmless(self) -> bool:
-        """Whether everything was read, and nothing of it changes anything."""
+        """Return whether everything was read and nothing in it changes anything."""
         return not self.changes and not self.unread
 
     @property
     def asks_asm(self) -> bool:
-        """Whether everything was read, and asmcmd is called, which needs the environment of Grid Infrastructure."""
+        """Return whether everything was read and asmcmd is called, which needs the environment of Grid Infrastructure."""
         return self.harmless and "asmcmd" in self.programs
 
     @property
     def unseen(self) -> list[str]:
-        """What is not read or changes something, a phrase each."""
+        """Return a phrase for each part that is not read or changes something."""
         return [*self.unread, *(change.text for change in self.changes)]
 
 
 class UnreadError(ExacellError):
-    """A text holds something that exacell does not read, so that nobody can say what it would do.
+    """A text contains something that exacell does not read, so that its effect is not known.
 
     Attributes:
         sign: the first word or sign that was not read.
-        why: what is the matter with it, in a phrase.
-        instead: the way to do it in exacell; empty when there is none to name.
-        place: where it stands in the text; empty where the sign itself says that.
+        why: why it was not read, as a phrase.
+        instead: how to do it in exacell; empty if no way is known.
+        place: its place in the text; empty if the sign itself shows the place.
     """
 
     def __init__(self, sign: str, why: str, instead: str = "", *, place: str = "") -> None:
-        sign = sign or "''"  # What is not seen is no name for anything.
+        sign = sign or "''"  # Nothing visible would be a name for it.
         shown = sign if len(sign) <= 60 else f"{sign[:57]}..."
         super().__init__(f"{shown}: {why}{place and f' ({place})'}", hint=instead)
         self.sign = sign
@@ -98,12 +99,12 @@ ACCEPT = "--accept-opaque"
 
 @dataclass(frozen=True, kw_only=True)
 class Door:
-    """What is known of the rack that unread work would go to.
+    """The properties of a rack that decide whether unread work may be sent to it.
 
     Attributes:
-        rack: its name; empty where there is none.
-        allows: its configuration says ``opaque = "allow"``.
-        monitor: the session was begun with -m, so that it stays read-only.
+        rack: its name; empty for none.
+        allows: whether its configuration has ``opaque = "allow"``.
+        monitor: whether the session was started with -m, so that it stays read-only.
     """
 
     rack: str = ""
@@ -115,15 +116,15 @@ class Door:
     def refusal(
         self, unread: Sequence[str], *, accepted: bool, where: str = "", undone: str, accept: str, instead: str = ""
     ) -> RefusedError | None:
-        """Return why unread work must not go on; None where it may.
+        """Return the refusal of unread work; None if it may be sent.
 
         Args:
-            unread: a phrase for each thing that was not read; the first one is told.
-            accepted: somebody said --accept-opaque.
+            unread: a phrase for each part that was not read; the message contains the first one.
+            accepted: whether --accept-opaque was given.
             where: the cells, folded; empty for this machine.
             undone: what did not happen, such as ``nothing was sent``.
             accept: how to accept it, in one line.
-            instead: how to do it in exacell; empty where that is not known.
+            instead: how to do it in exacell; empty if no way is known.
         """
         named = f"{unread[0]}{and_more(len(unread))}"
         if self.production:

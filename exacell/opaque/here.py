@@ -1,5 +1,6 @@
-"""What starts a program on the operator's own machine or writes a file there, in one list, and when the door of ``host`` stands
-before it. Pure."""
+"""All ways to start a program or write a file on the operator's own machine, and the rule for when ``host``'s checks apply to
+them. Pure.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ from exacell.core.values import dataclass
 
 
 class Does(StrEnum):
-    """What happens on this machine."""
+    """The effect on this machine."""
 
     PROGRAM = "starts a program"
     FILE = "writes a file"
 
 
 class Whose(StrEnum):
-    """Who says which program or file it is."""
+    """Who names the program or file."""
 
     LINE = "the line"
-    """Whoever wrote the statement: the operator, or a file, standard input, an alias, a recipe."""
+    """The author of the statement: the operator, a file, standard input, an alias, or a recipe."""
     OPERATOR = "the operator"
     """The operator's own configuration or environment, which others can't write."""
     LOAD = "the load"
@@ -33,9 +34,9 @@ class Way:
     """One way to start a program or to write a file here.
 
     Attributes:
-        name: as it is typed or configured.
-        does: what happens.
-        whose: who names the program or file. What is the operator's own runs as ever; all else passes the door.
+        name: the word that is typed or configured.
+        does: its effect.
+        whose: who names the program or file. The operator's own runs without a check; anything else is checked like ``host``.
     """
 
     name: str
@@ -62,16 +63,16 @@ WAYS: tuple[Way, ...] = (
     Way(name="spool", does=Does.FILE),
     Way(name="report", does=Does.FILE),
     Way(name="copy from", does=Does.FILE),
-    Way(name="dcli -k", does=Does.FILE),  # A key where the operator has none.
+    Way(name="dcli -k", does=Does.FILE),  # A key, if the operator has none.
     Way(name="record, new recipe", does=Does.FILE),
 )
-"""All ways. A statement that finds another one gets a row here and a line in the tests' ``doors.toml``."""
+"""All ways. A statement with a new way needs a row here and a line in the tests' ``doors.toml``."""
 
 _LESS = pattern(r"(?:^|(?<![\\|])\|)[ \t]*less(?:[ \t]+-[FRXSNQJMmneEcgGiIqwWsU]+)*[ \t]*$")
 
 
 def without_less(pipe: str) -> str:
-    """Return a filter without the ``less`` at its end, which shows what it reads and, with LESSSECURE, does nothing else.
+    """Return a filter without the ``less`` at its end; with LESSSECURE, less only displays its input.
 
     >>> without_less("grep x | less -FRX"), without_less("less -o file")
     ('grep x ', 'less -o file')
@@ -80,32 +81,32 @@ def without_less(pipe: str) -> str:
 
 
 _DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
-"""What may stand behind ``>`` and is no file that could be lost."""
+"""Devices that may follow ``>``: no file is lost."""
 
 
 def is_held(*, typed: bool, monitor: bool, production: bool) -> bool:
-    """Return whether the door stands before what a line starts here; each of these alone is enough.
+    """Return whether a program that a line starts here must be checked first; each of these conditions alone is enough.
 
     Args:
-        typed: the operator typed the line, at the prompt or as arguments.
-        monitor: the session was begun with -m.
-        production: its rack is a production rack.
+        typed: whether the operator typed the line, at the prompt or as arguments; if not, it is checked.
+        monitor: whether the session was started with -m.
+        production: whether its rack is a production rack.
     """
     return not typed or monitor or production
 
 
 def replaces(*, monitor: bool, production: bool) -> bool:
-    """Return whether ``>`` and SPOOL replace a file that is there, as CellCLI's do."""
+    """Return whether ``>`` and SPOOL may replace an existing file, as those of CellCLI do."""
     return not (monitor or production)
 
 
 def is_device(name: str) -> bool:
-    """Return whether a name behind ``>`` is a device that takes everything and keeps nothing."""
+    """Return whether the name after ``>`` is a device, which keeps nothing that is written to it."""
     return name in _DEVICES
 
 
 def replacing(way: str, name: str, *, monitor: bool, rack: str) -> RefusedError:
-    """Return why a file that is there already stays as it is."""
+    """Return the refusal to replace an existing file."""
     where = "-m was given" if monitor else f"rack {rack} is a production rack"
     return RefusedError(
         f"{way} {name}: the file exists, and since {where}, only a new file may be written; nothing was run",

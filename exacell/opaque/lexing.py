@@ -1,8 +1,8 @@
-"""From shell text to words, joints, redirections and here-documents: the letters of the small language. Pure.
+"""Split shell text into words, joints, redirections and here-documents; the lowest level of the small language. Pure.
 
-Only what every one of bash, dash, mksh, ksh93, busybox sh and zsh splits alike is split at all; everything else raises.
-Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.7, and each shell's manual page where it adds to that; what they do in
-fact was tried with generated texts (``benchmarks/fuzz_shell.py``).
+Text is split only if bash, dash, mksh, ksh93, busybox sh and zsh all split it in the same way; any other text raises an error.
+Source: POSIX.1-2017, Shell Command Language, 2.2 to 2.7, and each shell's manual page where it adds to that; their real
+behaviour was tested with generated texts (``benchmarks/fuzz_shell.py``).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from exacell.core.values import dataclass, replace
 from exacell.opaque.findings import UnreadError
 
 _FIRST_LINE = re.compile(r"#![ \t]{0,4}(?:/bin/(?:sh|bash)(?:[ \t]{1,4}-[xvue])?|/usr/bin/env[ \t]{1,4}bash)")
-"""The first lines of scripts that are read: ``-x``, ``-v``, ``-u`` and ``-e`` leave the rest what it is. Source: POSIX.1-2017,
-Shell Command Language, set."""
+"""First lines of scripts that are read: ``-x``, ``-v``, ``-u`` and ``-e`` don't change the meaning of the rest. Source:
+POSIX.1-2017, Shell Command Language, set.
+"""
 
 _UNEQUAL = "!(?==)"
-"""What all shells leave as it is: ``!=``, which CellCLI's conditions have. Source: bash(1), HISTORY EXPANSION; csh(1), History
-substitution; zshexpn(1): a ``!`` in front of ``=`` begins none."""
+"""A sign that all shells leave unchanged: ``!=``, which CellCLI's conditions contain. Source: bash(1), HISTORY EXPANSION; csh(1),
+History substitution; zshexpn(1): a ``!`` in front of ``=`` begins none."""
 _BARE = re.compile(rf"(?:[A-Za-z0-9_./:,@%+=*?-]|{_UNEQUAL})+")
 _BRACKETS = re.compile(r"[\[\]]")
 _ESCAPED = re.compile(r"\\([\t -~])")
 _SINGLE = re.compile(r"'([^'\n]*)'")
 _DOLLAR = r"\$(?=[ \t\"%'),./:;|])"
-"""A ``$`` that no shell takes for the beginning of anything, in double quotes and in here-documents."""
+"""A ``$`` that begins nothing in any shell, in double quotes and in here-documents."""
 _INNER = rf"""(?:[^"$`\\!\n]|{_UNEQUAL}|\\[^!]|{_DOLLAR})*"""
 _DOUBLE = re.compile(rf'"({_INNER})"')
 _LAST_DOLLAR = re.compile(r"\$(?=[ \t\n;|]|&&|\Z)")
@@ -38,7 +39,7 @@ _DOCUMENT = re.compile(
     rf"<<(-?+)[ \t]*+(?:({_PLAIN_MARK})|\\({_PLAIN_MARK})|'({_QUOTED_MARK})'|\"({_QUOTED_MARK})\")(?=[ \t\n;|]|&&|\Z)"
 )
 _LINES = re.compile(rf"(?:[^$`\\]|\\.|{_DOLLAR}|\$(?=\n))*", re.DOTALL)
-"""The lines of a here-document whose mark is not quoted."""
+"""The lines of a here-document with an unquoted mark."""
 _COMMENT = re.compile(r"#[^\n]*")
 _JOINT = re.compile(r"&&(?!&)|\|\|(?!\|)|;(?![;&|])|\|(?![|&])|\n")
 
@@ -49,10 +50,10 @@ _PATTERN = "a test or a pattern that exacell does not follow"
 SEVERAL = (
     "exacell takes several statements: exacell -e 'list cell; list griddisk', a file of them with -f FILE, or a recipe"
 )
-"""The way to do in exacell what here-documents and loops are for."""
+"""What to use in exacell in place of here-documents and loops."""
 
 CONDITION = "put the condition in quotes: cellcli -e \"list griddisk where asmModeStatus = 'OFFLINE'\""
-"""The way to write a statement whose signs are the shell's, too."""
+"""How to write a statement that contains signs with a meaning for the shell."""
 
 _VALUE = "write the value itself; a recipe takes parameters; \\$ or '$' is the sign"
 _IN_QUOTES = "put it in '…'"
@@ -85,18 +86,18 @@ _SIGNS = {
     "'": ("a quote that is not closed on its line", "close it on its line"),
     '"': ("a quote that is not closed on its line", "close it on its line"),
 }
-"""What is the matter with a sign, and what to write instead."""
+"""Sign → why it is not read, and what to write instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Word:
-    """A word as the program gets it.
+    """A word as the program receives it.
 
     Attributes:
-        at: where it begins in the text.
-        glob: the shell may put names of files in its place.
-        signs: in a statement behind ``cellcli -e``: where in the text its pattern signs stand outside of quotes.
-        plain: no backslash and no ``$`` is in it but in single quotes, so that shells beside the six read it alike.
+        at: its offset in the text.
+        glob: whether the shell may replace it by names of files.
+        signs: in a statement after ``cellcli -e``: offsets of its pattern signs outside of quotes.
+        plain: whether it has no backslash or ``$`` outside of single quotes, so that shells other than the six read it alike.
     """
 
     text: str
@@ -108,7 +109,7 @@ class Word:
 
 @dataclass(frozen=True, kw_only=True)
 class Joint:
-    """What stands between commands: ``;``, a line feed, ``|``, ``&&`` or ``||``."""
+    """A separator of commands: ``;``, a line feed, ``|``, ``&&`` or ``||``."""
 
     text: str
     at: int = 0
@@ -116,7 +117,9 @@ class Joint:
 
 @dataclass(frozen=True, kw_only=True)
 class Redirection:
-    """Output (``descriptor`` 1) or errors (2) that go away, or input from nowhere (0)."""
+    """A redirection of output (``descriptor`` 1) or errors (2) to /dev/null or another descriptor, or of input (0) from
+    /dev/null.
+    """
 
     descriptor: int
     at: int
@@ -124,13 +127,13 @@ class Redirection:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A here-document: its mark, and its lines as the program gets them, each with its line feed.
+    """A here-document: its mark, and its lines as the program receives them, each with its line feed.
 
     Attributes:
-        at: where its ``<<`` stands in the text.
-        literal: its mark is quoted, so that its lines are taken as they are.
-        strip: it begins with ``<<-``, so that its lines lose the tabs before them.
-        closed: a line with the mark ends it; else the file does.
+        at: offset of its ``<<`` in the text.
+        literal: whether its mark is quoted, so that the shell does not change its lines.
+        strip: whether it begins with ``<<-``, so that leading tabs of its lines are removed.
+        closed: whether a line with the mark ends it; otherwise the end of the file does.
     """
 
     mark: str
@@ -145,16 +148,16 @@ Token = Word | Joint | Redirection | Document
 
 
 def place_in(text: str, at: int) -> str:
-    """Return where in a text something stands, for messages: the line where there are several, and the character."""
+    """Return a place in a text for messages: the line, if there are several, and the character."""
     line = f"line {text.count(chr(10), 0, at) + 1}, " if "\n" in text.strip("\n") else ""
     return f"{line}character {at - text.rfind(chr(10), 0, at)}"
 
 
 def refuse_bytes(text: str) -> None:
-    """Return when a text holds nothing but printable ASCII, blanks, tabs and line feeds.
+    """Raise UnreadError if a text contains anything but printable ASCII, blanks, tabs and line feeds.
 
     Raises:
-        UnreadError: naming the first other character.
+        UnreadError: names the first other character.
     """
     found = re.search(r"[^\t\n -~]", text)
     if found is None:
@@ -166,10 +169,11 @@ def refuse_bytes(text: str) -> None:
 
 
 def lex(text: str, *, script: bool = False) -> tuple[tuple[Token, ...], UnreadError | None]:
-    """Return the tokens of a shell text up to what is outside of the small language, and what that is.
+    """Return the tokens of a shell text up to the first part outside of the small language, and the error for that part (None
+    for none).
 
     Args:
-        script: whether it is a file that is run by itself, whose end may end a here-document.
+        script: whether it is a script file, whose end may end a here-document.
     """
     lexer = _Lexer(text, script=script)
     try:
@@ -181,8 +185,9 @@ def lex(text: str, *, script: bool = False) -> tuple[tuple[Token, ...], UnreadEr
 
 
 def patterns_quoted(text: str) -> str:
-    """Return a command as it is sent: with a backslash before each pattern sign that stands outside of quotes in a statement
-    behind ``cellcli -e``. Else the shell there would put the names of files in their place that happen to fit."""
+    """Return a command with a backslash before each pattern sign that is outside of quotes in a statement after ``cellcli
+    -e``; without it, the shell on the cell would replace the pattern by names of files that match.
+    """
     tokens, wrong = lex(text)
     if wrong is None:
         for at in sorted((at for token in tokens if isinstance(token, Word) for at in token.signs), reverse=True):
@@ -191,7 +196,7 @@ def patterns_quoted(text: str) -> str:
 
 
 def statement_begun(tokens: Sequence[Token]) -> bool:
-    """Return whether what follows these tokens belongs to a statement behind ``cellcli -e``."""
+    """Return whether text after these tokens belongs to a statement after ``cellcli -e``."""
     words: list[str] = []
     for token in reversed(tokens):
         if isinstance(token, Joint):
@@ -202,7 +207,7 @@ def statement_begun(tokens: Sequence[Token]) -> bool:
 
 
 class _Lexer:
-    """Goes through a text once; here-documents are read when their line ends."""
+    """Reads a text once; the lines of a here-document are read at the end of its line."""
 
     def __init__(self, text: str, *, script: bool) -> None:
         self._text, self._script = text, script
@@ -216,7 +221,7 @@ class _Lexer:
         """Find all tokens.
 
         Raises:
-            UnreadError: what comes next is outside of the language.
+            UnreadError: the next part is outside of the language.
         """
         text, at = self._text, 0
         first = text.partition("\n")[0]
@@ -248,7 +253,7 @@ class _Lexer:
             raise self._endless(self._pending[0])
 
     def _line_goes_on(self, at: int) -> int:
-        """Return where the next line begins, behind a backslash at a line's end."""
+        """Return the offset of the next line after a backslash at the end of a line."""
         if self._text[at - 1 : at] != " ":
             why = "a line that goes on, without a blank before the backslash"
             raise self._unread(at, "\\", why, "put a blank before the backslash")
@@ -272,7 +277,7 @@ class _Lexer:
         return self._bodies(found.end())
 
     def _redirection(self, at: int) -> int:
-        """Read a redirection or a here-document's mark; return where it ends, 0 where there is none."""
+        """Read a redirection or a here-document's mark; return the offset of its end, 0 if there is none."""
         if found := _OUTPUT.match(self._text, at):
             self.found.append(Redirection(descriptor=int(found[1] or found[2] or 1), at=at))
         elif found := _INPUT.match(self._text, at):
@@ -280,7 +285,7 @@ class _Lexer:
         elif found := _DOCUMENT.match(self._text, at):
             self._pending.append(len(self.found))
             mark, literal = found[2] or found[3] or found[4] or found[5], not found[2]
-            # Its body is known when the line ends.
+            # Its lines are read at the end of this line.
             self.found.append(Document(mark=mark, body="", at=at, literal=literal, strip=bool(found[1])))
         elif re.match("<<(?!<)", self._text[at : at + 3]):
             why = "a here-document whose mark shells read in different ways"
@@ -288,7 +293,7 @@ class _Lexer:
         return found.end() if found else 0
 
     def _bodies(self, at: int) -> int:
-        """Read the lines of the here-documents of a line, which begin at ``at``; return where the last of them end."""
+        """Read the lines of the here-documents of one line, from offset ``at``; return the offset of the end of the last one."""
         alone = len(self._pending) == 1
         for number, place in enumerate(self._pending):
             at = self._body(place, at + (number > 0), alone=alone)
@@ -300,7 +305,8 @@ class _Lexer:
         assert isinstance(document, Document)
         tabs = r"\t*" if document.strip else ""
         found = re.compile(rf"^{tabs}{re.escape(document.mark)}$", re.MULTILINE).search(self._text, at)
-        # A file's end may end the only one of its line. Source: POSIX.1-2017, 2.7.4, leaves it open; mksh refuses it.
+        # The end of a file may end the only here-document of a line. Source: POSIX.1-2017, 2.7.4, leaves it open; mksh refuses
+        # it.
         ends = self._script and alone and self._text.endswith("\n") and at < len(self._text)
         if found is None and not ends:
             raise self._endless(place)
@@ -308,7 +314,7 @@ class _Lexer:
         body = self._text[at:end]
         early = re.search(rf"^{tabs}{re.escape(document.mark)}\)", body, re.MULTILINE)
         if early is not None:
-            # ksh93 takes it for the end, mksh too within parentheses: $(cat <<E … E) is what they have in mind.
+            # ksh93 ends the here-document there, and so does mksh within parentheses, for texts like $(cat <<E … E).
             why = "a line that begins with the mark and ); some shells end the here-document there"
             raise self._unread(at + early.start(), early[0].strip(), why, "use a mark with which no line begins")
         if not document.literal:
@@ -321,10 +327,10 @@ class _Lexer:
         return end if found is None else found.end()
 
     def _refuse_lines(self, document: Document, body: str, at: int) -> None:
-        """Return when the shell leaves the lines of a here-document with a plain mark as they are, but for backslashes.
+        """Raise UnreadError if the shell would replace something in the lines of a here-document with an unquoted mark.
 
         Raises:
-            UnreadError: it would replace something in them.
+            UnreadError: it would.
         """
         whole = _LINES.match(body)
         assert whole is not None
@@ -369,8 +375,9 @@ class _Lexer:
         return at
 
     def _piece(self, at: int, *, inner: bool) -> tuple[int, str, bool] | None:
-        """Return where a piece of a word ends that begins at ``at``, what the program gets of it, and whether it is without
-        quotes; None where none begins there."""
+        """Return the end offset of the piece of a word at ``at``, its text for the program, and whether it is unquoted; None
+        if no piece begins there.
+        """
         text = self._text
         if found := _BARE.match(text, at) or (inner and _BRACKETS.match(text, at)) or _LAST_DOLLAR.match(text, at):
             return found.end(), found[0], True
@@ -381,14 +388,14 @@ class _Lexer:
         return None
 
     def _alone(self, start: int, end: int) -> bool:
-        """Return whether a word that ends at ``end`` is a ``=`` and nothing else."""
+        """Return whether a word that ends at ``end`` is just ``=``."""
         return self._text[start:end] == "=" and self._text[end : end + 1] in (*" \t\n;|&", "")
 
     def _refuse_end(self, start: int, at: int, *, inner: bool) -> None:
-        """Return when a here-document may touch the word before it.
+        """Raise UnreadError unless a here-document may directly follow the word before it.
 
         Raises:
-            UnreadError: naming the sign at which a word ends that is none.
+            UnreadError: names the sign that can't follow a word.
         """
         text, sign = self._text, self._text[at]
         if text.startswith("<<", at) and at > start:
@@ -406,7 +413,9 @@ class _Lexer:
         raise self._unread(at, sign, why, CONDITION if conditional else instead)
 
     def _within(self, at: int) -> tuple[int, str]:
-        """Return the first sign in double quotes that is not read, and its place; the quote where it is not closed."""
+        """Return the offset of the first sign in double quotes that is not read, and the sign; the opening quote if it is
+        never closed.
+        """
         found = re.compile(_INNER).match(self._text, at + 1)
         assert found is not None
         sign = self._text[found.end() : found.end() + 1]

@@ -1,8 +1,8 @@
-"""What carried text for a cell would do: CellCLI's changes, reads, and the rest, which is named. Nothing here runs anything.
+"""Find what carried text for a cell would do: CellCLI changes, reads, and unread parts. Nothing here runs anything.
 
-Commands that only show something need nothing. Changes by CellCLI come out as statements, to be judged like typed ones.
-In what is not read whatever looks like a change of CellCLI's or like the loss of a disk group is still found, so that
-guards refuse it even where somebody accepts that the rest can't be read.
+Commands that only show something need no acceptance. CellCLI changes are returned as statements and judged like typed ones.
+Text that is not read is still searched for CellCLI changes and losses of disk groups, so that guards can refuse them even if
+the user accepts the unread rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CHANGE = re.compile(
     r"[^\n;|&\"'`<>$\\]*",
     re.IGNORECASE,
 )
-"""What a CellCLI change looks like inside of text that is not read."""
+"""Pattern of a CellCLI change inside unread text."""
 
 _CONTROL = r"\bsystemctl\s+(?:-\S+\s+)*"
 _AWAY = {
@@ -45,22 +45,24 @@ _AWAY = {
     r"\b(?:tel)?init\s+[01s]\b|\b(?:power|chassis)\s+(?:power\s+)?(?:off|soft|down)\b|\bstop\s+(?:-\S+\s+)*/Sys(?:tem)?\b": "",
     r"\bComputerSystem\.Reset\b(?=[^;\n]*(?:Off|Shutdown))|\bkill\s+(?:-\S+\s+)+-1\b|\bkillall5\b": "",
 }
-"""What takes all disks of a cell away in a text that is not read, and for what kind of work; empty where nobody tells when they
-are back. Source: Oracle DBMMN, Powering Off Oracle Exadata Storage Servers, Performing Exadata Storage Server Updates; SAGUG,
-celld; shutdown(8), systemctl(1), ipmitool(1), kill(1); Oracle ILOM, "start, stop and reset"; DMTF Redfish, ComputerSystem."""
+"""Pattern of a command in unread text that takes all disks of a cell away → the kind of work; empty if it is not known when
+the disks come back. Source: Oracle DBMMN, Powering Off Oracle Exadata Storage Servers, Performing Exadata Storage Server
+Updates; SAGUG, celld; shutdown(8), systemctl(1), ipmitool(1), kill(1); Oracle ILOM, "start, stop and reset"; DMTF Redfish,
+ComputerSystem.
+"""
 
 _REACHING = re.compile(r"\b(?:ssh|dcli|exacli|exadcli|patchmgr|ipmitool|cellcli)\b")
-"""What brings a text from where it runs to cells."""
+"""Programs with which a text can reach other cells."""
 
 _LONGEST = 200
-"""Words that a change in unread text may have."""
+"""Most words of a change in unread text."""
 
 
 def command_findings(text: str) -> Findings:
     """Return what a shell would do with ``text``.
 
     Raises:
-        LookalikeError: a CellCLI statement in it holds a character outside of ASCII where a quote, an operator or a blank stands.
+        LookalikeError: a CellCLI statement in it has a non-ASCII character in place of a quote, an operator or a blank.
     """
     _refuse_typography(text, lambda plain: _all_statements(read_shell(plain)))
     findings = Findings()
@@ -73,20 +75,20 @@ def command_findings(text: str) -> Findings:
 
 
 _FED = "uptime | "
-"""Stands before a filter when it is judged: it reads what exacell gives it."""
+"""Put before a filter when it is judged: a filter reads exacell's output."""
 
 
 def filter_findings(command: str) -> Findings:
-    """Return what a shell would do with ``command`` behind a pipe, such as ``| grep x`` or a pager; less only shows."""
+    """Return what a shell would do with ``command`` after a pipe, such as ``| grep x`` or a pager; less only displays text."""
     rest = without_less(command)
     return command_findings(f"{_FED}{rest}") if rest.strip() or rest == command else Findings()
 
 
 def script_findings(data: bytes, name: str) -> Findings:
-    """Return what a script file does: CellCLI's when its name ends in ``.scl``, else a shell's.
+    """Return what a script file does: CellCLI's if its name ends in ``.scl``, otherwise a shell's.
 
     Args:
-        name: the file's name, for what is said about it.
+        name: the file's name, for messages.
 
     Raises:
         LookalikeError: as :func:`command_findings`.
@@ -97,7 +99,7 @@ def script_findings(data: bytes, name: str) -> Findings:
         cellcli=name.endswith(".scl"),
     )
     findings = Findings()
-    # What is no ASCII is unread whatever it is; the rest of it may still hold what looks like a change.
+    # Non-ASCII text is never read; the rest may still contain something like a change.
     text = data.decode("latin-1")
     try:
         if name.endswith(".scl"):
@@ -123,21 +125,22 @@ def _all_statements(reading: Reading) -> tuple[str, ...]:
 
 
 _STANDS_FOR = "qZ{}Zq"
-"""A word of plain letters that stands for a character, by its place in the text."""
+"""A word of plain letters that replaces a character; it contains the character's offset in the text."""
 
 
 def _refuse_typography(text: str, statements: Callable[[str], Iterable[str]], *, cellcli: bool = False) -> None:
-    """Return when no CellCLI statement in a text holds a character outside of ASCII where quotes, operators and blanks stand.
+    """Raise LookalikeError if a CellCLI statement in a text has a non-ASCII character in place of a quote, an operator or a
+    blank.
 
-    Nobody accepts by --accept-opaque that ``= ‘No’`` finds nothing. Where the text is not read, those characters count that
-    fewer than two pairs of quotes enclose: the shell's and CellCLI's.
+    A user who gives --accept-opaque does not expect that ``= ‘No’`` finds nothing. In unread text, a character counts if fewer
+    than two pairs of quotes (the shell's and CellCLI's) enclose it.
 
     Args:
-        statements: returns those of a text, which has letters for all characters outside of ASCII.
+        statements: returns the statements of a text in which letters replace all non-ASCII characters.
         cellcli: whether the text is CellCLI's own, without a shell.
 
     Raises:
-        LookalikeError: one does; its column counts in the text.
+        LookalikeError: there is such a character; its column counts in the text.
     """
     if text.isascii() or not (cellcli or "cellcli" in text):
         return
@@ -156,11 +159,11 @@ def _refuse_typography(text: str, statements: Callable[[str], Iterable[str]], *,
             before = sum(not char.isascii() for char in written[: error.start])
             raise LookalikeError(text, places[before], inside=True) from None
         except StatementError:
-            continue  # What else is wrong with it is told elsewhere.
+            continue  # Other errors in it are reported elsewhere.
 
 
 def _hardly_quoted(text: str, enough: int) -> Iterator[int]:
-    """Yield the places of a text that fewer than so many pairs of ASCII quotes enclose, comment lines left out."""
+    """Yield the offsets in a text that fewer than ``enough`` pairs of ASCII quotes enclose, without comment lines."""
     open_: dict[str, int] = {}
     at_start = comment = False
     for place, char in enumerate(f"\n{text}", start=-1):
@@ -172,7 +175,9 @@ def _hardly_quoted(text: str, enough: int) -> Iterator[int]:
         if comment:
             continue
         if char in open_:
-            if (last := max(open_.values())) > open_[char]:  # No ASCII quote has closed what was opened last.
+            if (last := max(open_.values())) > open_[
+                char
+            ]:  # The quote that was opened last is not an ASCII one, so it is not closed here.
                 yield from range(last + 1, place)
             open_ = {quote: begun for quote, begun in open_.items() if begun < open_[char]}
         elif char in "'\"":
@@ -182,7 +187,7 @@ def _hardly_quoted(text: str, enough: int) -> Iterator[int]:
 
 
 def _statements(statements: tuple[str, ...], findings: Findings) -> None:
-    """Sort CellCLI's statements into changes, reads and what is not read."""
+    """Sort CellCLI's statements into changes, reads and unread parts."""
     for statement in statements:
         try:
             change = change_in(statement)
@@ -199,7 +204,7 @@ def _unread(error: UnreadError, findings: Findings) -> None:
 
 
 def _suspect(text: str, findings: Findings) -> None:
-    """Where something is not read, take what looks like a CellCLI change for one: in doubt it is judged."""
+    """If a part is unread, add everything in it that looks like a CellCLI change, so that guards judge it."""
     if not findings.unread:
         return
     findings.losses |= asm_losses(text)
@@ -208,7 +213,7 @@ def _suspect(text: str, findings: Findings) -> None:
     known = {" ".join(found.text.lower().split()) for found in findings.changes}
     for match in _CHANGE.finditer("\n".join(lines)):
         words = match[0].split()[:_LONGEST]
-        # What follows a statement in other text may be no part of it: the longest start that is one counts.
+        # The text after a statement may not belong to it: the longest beginning that is a statement counts.
         for end in range(len(words), 1, -1):
             candidate = " ".join(words[:end])
             try:
@@ -222,8 +227,8 @@ def _suspect(text: str, findings: Findings) -> None:
 
 
 def absences_in(text: str) -> tuple[Absence, ...]:
-    """Return what would take disks away from ASM in a text that is not read."""
-    text = re.sub(r"\\\n\s*", " ", text)  # A shell takes both lines for one.
+    """Return the commands in unread text that would take disks away from ASM."""
+    text = re.sub(r"\\\n\s*", " ", text)  # A shell joins the two lines.
     elsewhere = bool(_REACHING.search(text))
     found = {
         " ".join(match[0].split()): kind
@@ -235,29 +240,29 @@ def absences_in(text: str) -> tuple[Absence, ...]:
 
 
 def wrapped(text: str, errors: str = "2>&1") -> str:
-    """Return the text as one group of commands whose errors go where ``errors`` says.
+    """Return the text as one group of commands whose errors are redirected as in ``errors``.
 
-    The line feed before the parenthesis keeps a comment or a here-document's last line from swallowing it. A text that
-    begins with a parenthesis or a comment gets a blank before it: ``((`` would begin arithmetic, and ``(#`` is a pattern
-    to some.
+    The line feed before the parenthesis ends a comment or the last line of a here-document. A text that begins with a
+    parenthesis or a comment gets a blank before it: ``((`` would begin arithmetic, and some shells read ``(#`` as a pattern.
     """
     blank = " " if text.startswith(("(", "#")) else ""
     return f"({blank}{text}\n) {errors}"
 
 
 def arguments(text: str) -> str:
-    """Return the command line that has ``/bin/sh`` carry out ``text``, whatever the account's login shell is.
+    """Return the command line with which ``/bin/sh`` carries out ``text``, independent of the account's login shell.
 
-    Between single quotes stands only what all shells leave alone there: ``'``, ``!`` (which csh expands even there) and
-    ``\\`` (which fish does not leave alone) stand behind a backslash outside of the quotes. A login shell like csh
-    refuses a line feed between quotes and then runs nothing. Source: POSIX.1-2017, Shell Command Language, 2.2;
-    csh(1), History substitutions; fish, Quotes.
+    Within the single quotes there are only characters that all shells leave unchanged; ``'``, ``!`` (which csh expands even in
+    quotes) and ``\\`` (which fish changes) are written with a backslash outside of the quotes. A login shell like csh refuses
+    a line feed between quotes and then runs nothing. Source: POSIX.1-2017, Shell Command Language, 2.2; csh(1), History
+    substitutions; fish, Quotes.
     """
     quoted = re.sub(r"['!\\]", lambda found: f"'\\{found[0]}'", text)
     return f"/bin/sh -c '{quoted}'"
 
 
 def carried(text: str, *, read: bool) -> str:
-    """Return the command line that carries a text: what was read goes through ``/bin/sh``, for which it was read; the rest goes
-    to the account's login shell, for which it was written, as dcli sends it."""
+    """Return the command line that carries a text. A text that was read goes to ``/bin/sh``, whose rules were used to read it;
+    any other text goes to the account's login shell, for which it was written, as dcli sends it.
+    """
     return arguments(text) if read else text

@@ -1,7 +1,7 @@
-"""The small language that says which shell text is read: plain words, quotes without expansion, joints, a table of commands; and
-CellCLI in it.
+"""The small language that decides which shell text is read: plain words, quotes without expansion, joints, a table of
+commands, and CellCLI statements in it.
 
-Everything outside of it is unread. Nothing here runs anything, and the text that was read is sent as it is.
+Everything else is unread. Nothing here runs anything, and text that was read is sent unchanged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Command:
     """One command that was read.
 
     Attributes:
-        words: what the program gets, its name first; patterns as they are written.
-        globs: the places of words that are patterns.
+        words: the words that the program receives, its name first; patterns as written.
+        globs: indexes of words that are patterns.
         row: the name of its row in the table.
-        piped: whether it stands behind ``|``.
-        document: the lines of its here-document; None when it has none.
-        statements: CellCLI's statements in order, as they are written.
+        piped: whether it follows ``|``.
+        document: the lines of its here-document; None if it has none.
+        statements: its CellCLI statements in order, as written.
     """
 
     words: tuple[str, ...]
@@ -43,10 +43,10 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A text that was read: its pipelines in order, each the commands between ``|``.
+    """A text that was read: its pipelines in order, each with the commands between ``|``.
 
     Attributes:
-        closed: no here-document ends with the file alone; where one does, some shells run the lines before it at most.
+        closed: False if a here-document is ended only by the end of the file; some shells then run at most the lines before it.
     """
 
     pipelines: tuple[tuple[Command, ...], ...]
@@ -54,10 +54,10 @@ class Reading:
 
 
 def read_shell(text: str, *, script: bool = False) -> Reading:
-    """Return what a shell makes of ``text``.
+    """Return the commands that a shell reads in ``text``.
 
     Args:
-        script: whether it is a file that is run by itself, whose end may end a here-document.
+        script: whether it is a script file, whose end may end a here-document.
 
     Raises:
         UnreadError: something in it is outside of the language.
@@ -75,7 +75,7 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
             command.append(token)
             continue
         if not command:
-            # Blank lines are fine, also behind a joint that needs another command.
+            # Blank lines are allowed, also after a joint that needs another command.
             if token.text != "\n":
                 raise UnreadError(token.text, "an empty command", _ONE_LEFT, place=place_in(text, token.at))
             continue
@@ -99,16 +99,18 @@ _ONE_LEFT = "write a command there, or leave the sign out"
 
 
 def _placed(error: UnreadError, text: str, command: Sequence[Token]) -> UnreadError:
-    """Return what is wrong with a command with its place, where the text has several lines: in one the word says it."""
+    """Return the error about a command with its place if the text has several lines; in one line the word alone shows the
+    place.
+    """
     at = next((token.at for token in command if isinstance(token, Word) and token.text == error.sign), None)
     place = "" if at is None or "\n" not in text.strip("\n") else place_in(text, at)
     return UnreadError(error.sign, error.why, error.instead, place=place)
 
 
 def unread_programs(text: str) -> frozenset[str] | None:
-    """Return the programs of a text that exacell does not read, by their names; None where more than that is not read.
+    """Return the names of the programs in a text that exacell does not read; None if there is any other unread part.
 
-    Nothing but plain words, quotes and joints is around them, so that no other program starts than those that are named.
+    All else in the text is plain words, quotes and joints, so that no program starts other than those that are named.
     """
     tokens, wrong = lex(text)
     if wrong is not None or "\\\n" in text or not all(token.plain for token in tokens if isinstance(token, Word)):
@@ -136,7 +138,7 @@ def unread_programs(text: str) -> frozenset[str] | None:
 
 
 def _refuse_first_words(text: str, tokens: Sequence[Token]) -> None:
-    """Return when all commands that stand before an unread sign have a row: a loop's first word says more than its ``$``.
+    """Raise UnreadError if a command before an unread sign has no row: the first word of a loop explains more than its ``$``.
 
     Raises:
         UnreadError: one has none.
@@ -150,10 +152,10 @@ def _refuse_first_words(text: str, tokens: Sequence[Token]) -> None:
 
 
 def _row(word: Word) -> Row:
-    """Return the row of a command's first word.
+    """Return the table's row for a command's first word.
 
     Raises:
-        UnreadError: it has none.
+        UnreadError: there is none.
     """
     if "=" in word.text:
         raise UnreadError(word.text, "an assignment to a variable", "write its value where it is used")
@@ -164,11 +166,11 @@ def _command(tokens: Sequence[Token], *, piped: bool, feeds: bool) -> Command:
     """Return a command that is read.
 
     Args:
-        piped: whether it stands behind ``|``.
-        feeds: whether it stands before ``|``.
+        piped: whether it follows ``|``.
+        feeds: whether it is before ``|``.
 
     Raises:
-        UnreadError: it is not.
+        UnreadError: it is not read.
     """
     words = [token for token in tokens if isinstance(token, Word)]
     if not isinstance(tokens[0], Word):
@@ -203,7 +205,7 @@ def _command(tokens: Sequence[Token], *, piped: bool, feeds: bool) -> Command:
 
 
 def _refuse_redirections(first: str, tokens: Sequence[Token], *, feeds: bool) -> None:
-    """Return when no descriptor is redirected twice, and no output before ``|``: zsh feeds both.
+    """Raise UnreadError if a descriptor is redirected twice, or output is redirected before ``|`` (zsh then writes to both).
 
     Raises:
         UnreadError: one is.
@@ -220,10 +222,10 @@ def _refuse_redirections(first: str, tokens: Sequence[Token], *, feeds: bool) ->
 
 
 def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document: str | None) -> tuple[str, ...]:
-    """Return the statements that cellcli gets behind -e or in its here-document; none for sqlplus.
+    """Return the statements that cellcli receives after -e or in its here-document; empty for sqlplus.
 
     Raises:
-        UnreadError: it gets none of these, both, or options that are not read.
+        UnreadError: it receives neither or both, or options that are not read.
     """
     executed = row.name == "cellcli" and "-e" in texts
     if executed and document is not None:
@@ -245,22 +247,22 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
 
 
 _CLIENT = frozenset(("HELP", "REM", "REMARK", "SET", "EXIT", "QUIT"))
-"""First words of statements that CellCLI itself answers and that change nothing. Source: Oracle SAGUG, CellCLI commands."""
+"""First words of statements that CellCLI itself carries out and that change nothing. Source: Oracle SAGUG, CellCLI commands."""
 
 _FILES = {
     "spo|spoo|spool": "with it CellCLI writes a file on the cell, or replaces one",
     "sta|star|start|@.*": "with it CellCLI runs a file on the cell that exacell has not read",
 }
-"""First words of statements about files on the cell, and what these do. Source: Oracle SAGUG, SPOOL and START."""
+"""First words of statements about files on the cell → what these do. Source: Oracle SAGUG, SPOOL and START."""
 
 _CHANGING = re.compile(
     r"\s*(alter|create|drop|calibrate|assign|export|import|grant|revoke|(de)?register|start|sta|spo|@)", re.IGNORECASE
 )
-"""How a line begins that changes something, or reads or writes a file."""
+"""Beginning of a line that changes something, or reads or writes a file."""
 
 
 def statements_behind(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the statements behind ``cellcli -e``: its words are one text, in which ``;`` parts statements.
+    """Return the statements after ``cellcli -e``: its words are one text, in which ``;`` separates statements.
 
     Raises:
         UnreadError: there is none.
@@ -272,7 +274,7 @@ def statements_behind(words: Sequence[str]) -> tuple[str, ...]:
 
 
 def statements_in(body: str) -> tuple[str, ...]:
-    """Return the statements of lines that CellCLI reads: one a line, ``-`` at its end continues it, ``;`` parts several.
+    """Return the statements in lines that CellCLI reads: one per line; ``-`` at the end continues it, ``;`` separates several.
 
     Raises:
         UnreadError: a line may be read in more than one way.
@@ -283,7 +285,7 @@ def statements_in(body: str) -> tuple[str, ...]:
         if begun and _CHANGING.match(line):
             raise UnreadError(line.split()[0], f"a line that continues '{begun.strip()}' and may also be a statement")
         if not begun and (comment := re.match(r"\s*(--|rem(ark)?([ \t;]|$))", line, re.IGNORECASE)):
-            # Whether a comment ends at a ; or goes on behind a - is not known: what follows is judged in any case.
+            # It is not known whether a comment ends at a ; or continues after a -, so the text after either is judged, too.
             found += _split(line)[1 if comment[1] == "--" else 0 :]
             continue
         if line.rstrip().endswith("-"):
@@ -299,15 +301,15 @@ def statements_in(body: str) -> tuple[str, ...]:
 
 
 def _split(text: str) -> tuple[str, ...]:
-    """Return what stands between all ``;``, quoted ones among them: a cell may part statements there."""
+    """Return the parts between all ``;``, even quoted ones, because a cell may separate statements there."""
     return tuple(part.strip() for part in text.split(";") if part.strip())
 
 
 def change_in(statement: str) -> Change | Grant | None:
-    """Return what a statement changes, None when it only reads.
+    """Return the change that a statement makes; None if it only reads.
 
     Raises:
-        UnreadError: it is no statement that exacell knows, or reads or writes a file.
+        UnreadError: exacell does not know the statement, or it reads or writes a file.
     """
     first = statement.split()[0]
     if first.upper() in _CLIENT:

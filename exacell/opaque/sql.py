@@ -1,9 +1,9 @@
-"""Which SQL text is a read: SET and COLUMN of SQL*Plus, one SELECT or WITH that ends with ``;``, EXIT. Pure.
+"""Decide which SQL text only reads: SET and COLUMN of SQL*Plus, one SELECT or WITH that ends with ``;``, EXIT. Pure.
 
-Everything else is unread, because a list of what may do harm never ends: a name in a query that is no column may be a function
-of a user, which may do anything, without parentheses, too. So views, columns, functions and options are those of a table
-(``data/sql.tsv``), and a name is read where its view stands in FROM.
-Source: Oracle Database SQL Language Reference, Function Expressions; SQL*Plus User's Guide, SQL*Plus Command Reference.
+Everything else is unread, because a list of harmful things is never complete: a name in a query that is not a column may be a
+user's function, which may do anything, even without parentheses. So only views, columns, functions and options of a table
+(``data/sql.tsv``) are read, and a column only if its view is in FROM. Source: Oracle Database SQL Language Reference, Function
+Expressions; SQL*Plus User's Guide, SQL*Plus Command Reference.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from exacell.opaque.sqlquery import Parser
 from exacell.opaque.sqltokens import check_bytes, options, tokens_of
 
 NO_QUERY = "only SET, COLUMN, one SELECT or WITH, and EXIT are read"
-"""Why a text for SQL*Plus is not read that begins with something else."""
+"""Why a text for SQL*Plus with another beginning is not read."""
 
 _SPLIT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^ \t'\"])+")
 _QUOTED = re.compile(r"'[A-Za-z0-9 _.,:|/=+*%()<>-]*'|\"[A-Za-z0-9 _.,:|/=+*%()<>-]*\"")
@@ -25,12 +25,12 @@ _FORMAT = re.compile(r"A[0-9]{1,4}|[$B]?[09][09,.GDEVSMIPR]{0,60}", re.IGNORECAS
 
 @dataclass(frozen=True, kw_only=True)
 class SqlReading:
-    """A text that only asks.
+    """A text that only reads.
 
     Attributes:
         query: the SELECT or WITH, as written, without the ``;``.
         views: the views that it reads, upper case, each once.
-        commands: the lines of SET, COLUMN and EXIT around it, as written.
+        commands: the lines with SET, COLUMN and EXIT around it, as written.
     """
 
     query: str
@@ -39,10 +39,10 @@ class SqlReading:
 
 
 def read_sql(text: str) -> SqlReading:
-    """Return what a text for SQL*Plus asks.
+    """Return the query in a text for SQL*Plus.
 
     Raises:
-        UnreadError: something in it is not read, so it may do anything; its sign is the first such word or sign.
+        UnreadError: a part of the text is not read, so it may do anything; ``sign`` is the first word or sign of that part.
     """
     check_bytes(text)
     lines = text.split("\n")
@@ -76,7 +76,7 @@ def read_sql(text: str) -> SqlReading:
 
 
 def _query(lines: list[str], at: int) -> tuple[int, str]:
-    """Return the number of the line behind the query that begins at a line, and the query without its ``;``."""
+    """Return the index of the line after the query that begins at line ``at``, and the query without its ``;``."""
     held: list[str] = []
     for number in range(at, len(lines)):
         line = lines[number].rstrip(" \t")
@@ -92,7 +92,7 @@ def _query(lines: list[str], at: int) -> tuple[int, str]:
 
 
 def _words(line: str) -> list[str]:
-    """Return the words of a command of SQL*Plus behind its name, without the ``;`` that may end it."""
+    """Return the words of a SQL*Plus command after its name, without a ``;`` at its end."""
     plain = line.removesuffix(";")
     if _SPLIT.sub("", plain).strip(" \t"):
         raise UnreadError("'" if "'" in _SPLIT.sub("", plain) else '"', "the quote has no end")
@@ -100,7 +100,7 @@ def _words(line: str) -> list[str]:
 
 
 def _options(kind: str, words: list[str]) -> None:
-    """Return when all options of a SET or COLUMN are listed, with values that they may have."""
+    """Raise UnreadError unless all options of a SET or COLUMN are in the table, with allowed values."""
     known = options(kind)
     if kind == "column":
         if not words or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_$#]*", words[0]):
@@ -135,7 +135,7 @@ def _one(want: str, word: str) -> bool:
 
 
 def _why(line: str) -> tuple[str, str]:
-    """Return why a line that begins neither a query nor a known command is not read, and the way out."""
+    """Return why a line that begins neither a query nor a known command is not read, and what to do instead."""
     if line.startswith(("--", "/*")) or re.match(r"rem(ark)?\b", line, re.IGNORECASE):
         return "a comment may end or hide what SQL*Plus reads", "leave the comment out"
     return NO_QUERY, ""

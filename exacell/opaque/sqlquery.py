@@ -1,7 +1,7 @@
-"""The grammar of a query that only reads, from its first word to the last before ``;``. Pure.
+"""The grammar of a query that only reads, from its first word to the last one before ``;``. Pure.
 
-It is narrower than Oracle's where that costs little, and wider where what is wrong can only fail: conditions may stand where
-values do. It holds no name that is not listed, no call of what is not SQL's own, and no clause that locks or writes.
+It accepts less than Oracle if that costs little, and more if the additional texts can only fail: conditions are allowed as
+values. It accepts no name that is not listed, no call of a function that is not SQL's own, and no clause that locks or writes.
 Source: Oracle Database SQL Language Reference, SELECT.
 """
 
@@ -24,7 +24,7 @@ _FUNCTION = "it is not a function of SQL itself, so it may do anything"
 
 
 class Parser:
-    """Reads a query token by token; ``views`` holds the views that it found, in order, each once."""
+    """Reads a query token by token; ``views`` contains the views that it reads, in order, each once."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens, self._at, self._depth = tokens, 0, 0
@@ -36,7 +36,7 @@ class Parser:
         """Read the whole query.
 
         Raises:
-            UnreadError: it holds what is not read.
+            UnreadError: a part of it is not read.
         """
         self._query()
         if self._next is not END:
@@ -60,7 +60,7 @@ class Parser:
         return self._next.text in texts
 
     def _are(self, *texts: str) -> bool:
-        """Whether these words and signs stand next, in this order."""
+        """Return whether these words and signs come next, in this order."""
         return all(self._ahead(by).text == text for by, text in enumerate(texts))
 
     def _may(self, *texts: str) -> bool:
@@ -83,7 +83,7 @@ class Parser:
     # -- queries
 
     def _query(self) -> tuple[frozenset[str], list[Name]]:
-        """Return the columns that a query gives, and the names that may belong to one around it."""
+        """Return the query's columns, and the names in it that may belong to a query around it."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._odd("the query is too deep")
@@ -125,17 +125,17 @@ class Parser:
         self._must(")")
 
     def _whole(self) -> frozenset[str]:
-        """Return the columns of a query that sees nothing of those around it."""
+        """Return the columns of a query that can't use names of the queries around it."""
         around, self._scopes = self._scopes, []
         given, _ = self._query()
         self._scopes = around
         return given
 
     def _foreign(self, scope: Scope) -> list[Name]:
-        """Return the names of a SELECT that are no columns of its FROM, to be looked for in the query around it.
+        """Return the names of a SELECT that are not columns of its FROM and must belong to the query around it.
 
         Raises:
-            UnreadError: there are some, and no query is around it.
+            UnreadError: there are some, but no query around it.
         """
         free = scope.unknown(scope.names)
         if not self._scopes:
@@ -143,7 +143,7 @@ class Parser:
         return free
 
     def _term(self) -> tuple[Scope, list[Name]]:
-        """Return one SELECT, and the names in it that are no columns of its FROM."""
+        """Return one SELECT, and the names in it that are not columns of its FROM."""
         scope = Scope()
         self._must("SELECT")
         self._may("DISTINCT", "UNIQUE", "ALL")
@@ -184,7 +184,7 @@ class Parser:
             scope.given.update({name if alias is None else alias} - {""})
 
     def _alias(self, *, quoted: bool) -> str | None:
-        """Return the alias that stands here, None where none does, empty for a quoted one, which nothing read can name."""
+        """Return the alias that comes next; None if there is none, empty for a quoted one, which no later name can match."""
         said = self._may("AS")
         if quoted and self._next.kind == "quoted":
             self._at += 1
@@ -196,7 +196,7 @@ class Parser:
         return None
 
     def _name(self, what: str) -> str:
-        """Return a name that the query gives itself."""
+        """Return the next token as a name that the query itself defines."""
         token = self._next
         if token.kind != "word" or token.text in reserved() or token.text in values():
             raise self._odd(f"{what} is needed here, not one of SQL's own words")
@@ -214,7 +214,7 @@ class Parser:
             self._source(scope)
             if bare:
                 continue
-            # What is joined later can't be named here: the name would be a function's.
+            # Tables that are joined later can't be named here: such a name would be a function.
             self._scopes.append(joined := Scope(sources=scope.sources[first:]))
             if self._may("USING"):
                 self._must("(")
@@ -288,7 +288,7 @@ class Parser:
     # -- values and conditions
 
     def _expression(self) -> str:
-        """Read a value or a condition; return its name when it is one column alone."""
+        """Read a value or a condition; return its name if it is a single column."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._odd("the query is too deep")
@@ -341,7 +341,7 @@ class Parser:
         return self._named_value()
 
     def _inside(self) -> None:
-        """Read what stands behind a parenthesis, a query or values, and the parenthesis that ends it."""
+        """Read the text after an opening parenthesis (a query or values) and the closing parenthesis."""
         if self._is("SELECT", "WITH"):
             _, free = self._query()
             self._scopes[-1].names += free
@@ -357,7 +357,7 @@ class Parser:
             self._digits()
 
     def _digits(self, *behind: str) -> None:
-        """Read the one or two numbers in parentheses that may stand behind a unit or a type."""
+        """Read the one or two numbers in parentheses that may follow a unit or a type."""
         if self._may("("):
             self._number()
             if self._may(","):
@@ -379,7 +379,7 @@ class Parser:
         return ""
 
     def _named_value(self) -> str:
-        """Read a column, a call, or a word that stands for a value; return the column's name."""
+        """Read a column, a call, or a word that is a value; return the column's name."""
         token = self._take()
         if self._is("."):
             table, column = token, self._ahead()
@@ -400,7 +400,7 @@ class Parser:
         return token.text
 
     def _calls(self) -> bool:
-        """Whether a parenthesis stands next that is not the one of an outer join."""
+        """Return whether a parenthesis comes next that is not the sign of an outer join."""
         return self._is("(") and not self._are("(", "+", ")")
 
     def _outer(self) -> None:

@@ -1,9 +1,10 @@
-"""The words and signs of one query, and which bytes and lines a SQL text may have at all;
-its names and the tables of those that only read. Pure.
+"""The tokens of one query, and which bytes and lines a SQL text may have at all; names in a query and the tables of those that
+only read. Pure.
 
-SQL*Plus reads lines before Oracle reads SQL: a line that begins with one of its signs, is empty, or ends with ``-`` or ``;`` is
-something to it wherever it stands, in a literal or a comment, too. So none of that may occur where it could be taken so.
-Source: SQL*Plus User's Guide, "Running SQL Commands" and SET (SQLBLANKLINES, SQLPREFIX, SQLTERMINATOR, DEFINE, ESCAPE, CMDSEP).
+SQL*Plus reads lines before Oracle reads SQL: a line that begins with one of its signs, is empty, or ends with ``-`` or ``;``
+has a meaning for it at any place, even in a literal or a comment. So such lines are refused wherever they could have that
+meaning. Source: SQL*Plus User's Guide, "Running SQL Commands" and SET (SQLBLANKLINES, SQLPREFIX, SQLTERMINATOR, DEFINE,
+ESCAPE, CMDSEP).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 
 LONGEST = 2499
-"""Characters that SQL*Plus before 12.2 takes as one line; it leaves out a longer one and goes on. Source: reference asm.md 2."""
+"""Most characters of a line for SQL*Plus before 12.2, which skips a longer line and continues. Source: reference asm.md 2."""
 
 _BYTES = re.compile(r"[^\t\n -~]")
 _SIGNS = re.compile(r"[&!@\\]")
@@ -48,7 +49,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """A word, number, literal, quoted name or sign of a query in upper case, and how it was written."""
+    """A word, number, literal, quoted name or sign of a query in upper case, and its text as written."""
 
     kind: str
     text: str
@@ -59,10 +60,10 @@ END = Token("end", "", "the end")
 
 
 def check_bytes(text: str) -> None:
-    """Return when every byte of a text may stand in it.
+    """Raise UnreadError if a byte or a line of a text is not allowed.
 
     Raises:
-        UnreadError: one may not, or a line is too long for SQL*Plus or goes on in the next by ``-``.
+        UnreadError: a byte is not allowed, or a line is too long for SQL*Plus or ends with ``-``, which continues it.
     """
     odd = _BYTES.search(text)
     if odd:
@@ -83,10 +84,10 @@ def check_bytes(text: str) -> None:
 
 
 def tokens_of(query: str) -> list[Token]:
-    """Return the words and signs of a query, with :data:`END` behind the last.
+    """Return the tokens of a query, with :data:`END` after the last one.
 
     Raises:
-        UnreadError: something in it is none of the language that is read.
+        UnreadError: a part of it is not in the language that is read.
     """
     found: list[Token] = []
     at = 0
@@ -106,7 +107,7 @@ def tokens_of(query: str) -> list[Token]:
 
 
 def _odd(rest: str) -> tuple[str, str, str]:
-    """Return sign, reason and way out for what begins with no token."""
+    """Return sign, reason and hint for text that does not begin with a token."""
     if rest[0] == "'":
         return (rest.split("\n")[0], "the quote has no end on its line", "")
     if rest[0] == '"':
@@ -121,7 +122,7 @@ def _odd(rest: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class Name:
-    """A name in an expression: of a column (``SID``), with the table's before it (``S.SID``) or empty."""
+    """A name in an expression: a column (``SID``), with the table's name before it (``S.SID``) or empty."""
 
     table: str
     column: str
@@ -130,7 +131,7 @@ class Name:
 
 @dataclass(frozen=True)
 class Source:
-    """What a query reads: its name or alias, and its columns; None for the name of an inline view without alias."""
+    """A table or view in FROM: its name or alias (None for an inline view without alias), and its columns."""
 
     name: str | None
     columns: frozenset[str]
@@ -138,11 +139,11 @@ class Source:
 
 @dataclass
 class Scope:
-    """One SELECT: what stands in its FROM, the names of its expressions, and the columns that it gives.
+    """One SELECT: its FROM, the names in its expressions, and its columns.
 
     Attributes:
         stars: ``*`` (empty) and ``t.*`` (the table's name) in its list.
-        given: the names of the columns that it gives besides those.
+        given: the names of its other columns.
     """
 
     sources: list[Source] = field(default_factory=list)
@@ -151,7 +152,7 @@ class Scope:
     given: set[str] = field(default_factory=set)
 
     def unknown(self, names: Sequence[Name]) -> list[Name]:
-        """Return which names are no column of what stands in FROM."""
+        """Return the names that are not columns of anything in FROM."""
         return [
             name
             for name in names
@@ -159,10 +160,10 @@ class Scope:
         ]
 
     def output(self) -> frozenset[str]:
-        """Return the names of the columns that it gives.
+        """Return the names of all columns of the result.
 
         Raises:
-            UnreadError: the table of ``t.*`` is none in its FROM.
+            UnreadError: the table of ``t.*`` is not in FROM.
         """
         found = set(self.given)
         for star in self.stars:
@@ -174,10 +175,10 @@ class Scope:
 
 
 def refuse(names: Sequence[Name], sources: Sequence[Source]) -> None:
-    """Return when there are no names left.
+    """Raise UnreadError if there are names left.
 
     Raises:
-        UnreadError: there are: the first may be a function.
+        UnreadError: there are; the first may be a function.
     """
     for name in names[:1]:
         tables = sorted(s.name.lower() for s in sources if s.name) or ["the query in FROM"]
@@ -188,7 +189,7 @@ def refuse(names: Sequence[Name], sources: Sequence[Source]) -> None:
 
 
 _OF_SYS = {"V_$": "V$", "GV_$": "GV$"}
-"""SYS's own views behind the public names."""
+"""Beginnings of SYS's own view names → those of the public names."""
 
 
 @cache
@@ -204,7 +205,7 @@ def _of(kind: str) -> Iterator[tuple[str, str, str]]:
 
 @cache
 def views() -> Mapping[str, frozenset[str]]:
-    """Return the columns of each view by its name, both in upper case, under every name that Oracle gives it."""
+    """Return view name → its columns, both in upper case; a view has an entry for each of its names."""
     found: dict[str, frozenset[str]] = {}
     for name, more, words in _of("view"):
         columns = frozenset(words.split())
@@ -219,7 +220,9 @@ def views() -> Mapping[str, frozenset[str]]:
 
 
 def view(name: str) -> frozenset[str] | None:
-    """Return the columns of a view by its upper-case name, with or without the underscore of SYS's own; None when not listed."""
+    """Return the columns of a view by its upper-case name, with or without the underscore of SYS's own views; None if it is
+    unknown.
+    """
     for own, public in _OF_SYS.items():
         if name.startswith(own):
             return views().get(public + name.removeprefix(own))
@@ -238,12 +241,12 @@ def _words(kind: str) -> frozenset[str]:
 
 
 def functions() -> frozenset[str]:
-    """Return the functions that SQL itself has in every release."""
+    """Return SQL's own functions that every release has."""
     return _words("function")
 
 
 def values() -> frozenset[str]:
-    """Return SQL's own names that stand for a value without parentheses."""
+    """Return SQL's own words for values that need no parentheses."""
     return _words("value")
 
 
@@ -253,15 +256,15 @@ def types() -> frozenset[str]:
 
 
 def reserved() -> frozenset[str]:
-    """Return the words of SQL that are no name of a column, a table or an alias here."""
+    """Return the words of SQL that can't be the name of a column, a table or an alias here."""
     return _words("reserved")
 
 
 @cache
 def options(kind: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Return the values that each option of SQL*Plus's SET (``set``) or COLUMN (``column``) may have, longest first.
+    """Return option → the values that it may have, longest first, for SQL*Plus's SET (``set``) or COLUMN (``column``).
 
-    An option stands under its whole name and under each way to shorten it.
+    An option has an entry for its whole name and for each abbreviation.
     """
     found: dict[str, tuple[tuple[str, ...], ...]] = {}
     for name, _, words in _of(kind):

@@ -1,7 +1,7 @@
-"""The table of commands that only read: which options and operands of which command are read, and why it changes nothing;
-the places that may be read.
+"""The table of commands that only read: which options and operands of each command are read, and why it changes nothing; and
+the files that they may read.
 
-The table itself is ``data/commands.toml``, where its form is described. It is loaded when the first text is judged.
+The table itself is ``data/commands.toml``, which describes its format. It is loaded when the first text is judged.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 
 FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
-"""Where each command of the table may be named with its path."""
+"""Folders that may be part of the name of each command in the table."""
 
 _MANY = {"FILES": "FILE", "PLACES": "PLACE", "PRINTED": "PRINTED"}
-"""Operands of which there may be any number → what each of them is; files may be patterns."""
+"""Operands that may be given any number of times → the kind of each; files may be patterns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,14 +26,14 @@ class Row:
     """One command of the table.
 
     Attributes:
-        letters: options of one letter without a value, which may stand together behind one hyphen.
-        options: all others, exactly as they are written; a kind in capitals stands for a value in the word or in the next one.
-        operands: the shapes of what remains; one that ends in ``|`` reads standard input.
-        needs: options without which the command is not read.
+        letters: one-letter options without a value, which may be combined after one hyphen.
+        options: all other options, exactly as written; a kind in capitals means a value, in the same word or the next one.
+        operands: the allowed sequences of operands; one that ends in ``|`` reads standard input.
+        needs: options that are required for the command to be read.
         why: why it changes nothing.
-        folders: where else it may be named with its path: a folder in which HOME stands for any folders in between.
+        folders: another folder that may be part of its name; HOME in it means any folders in between.
         sockets: the kinds of sockets that it opens for its work: netlink, inet or unix.
-        source: where that is written.
+        source: the document that shows this.
     """
 
     name: str
@@ -47,14 +47,14 @@ class Row:
     source: str
 
     def lies_in(self, folder: str) -> bool:
-        """Return whether it may be named with this folder before it."""
+        """Return whether its name may be given with this folder."""
         own = re.escape(self.folders).replace("HOME", r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
         return folder in FOLDERS or (bool(self.folders) and re.fullmatch(own, folder) is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """The rows by their names, the kinds of values as patterns, and what exacell offers for first words that are no rows."""
+    """The rows by name, the kinds of values as patterns, and hints for first words that have no row."""
 
     rows: Mapping[str, Row]
     kinds: Mapping[str, str]
@@ -62,12 +62,12 @@ class Table:
 
 
 NO_ROW = "not in the table of commands that only read"
-"""Why a program is not read of which exacell knows nothing."""
+"""Why an unknown program is not read."""
 
 
 @cache
 def table() -> Table:
-    """Return the table, loaded once."""
+    """Return the table; it is loaded once."""
     import tomllib
 
     found = tomllib.loads(data_beside(__spec__, "commands.toml"))
@@ -90,10 +90,10 @@ def table() -> Table:
 
 
 def row_of(word: str) -> Row:
-    """Return the row of a command by its first word, which may hold the path of a system's folder.
+    """Return the row of a command by its first word, which may include the path of a system folder.
 
     Raises:
-        UnreadError: it has none.
+        UnreadError: there is none.
     """
     folder, slash, name = word.rpartition("/")
     found = table().rows.get(name)
@@ -104,15 +104,15 @@ def row_of(word: str) -> Row:
 
 
 def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped: bool) -> None:
-    """Return when the words behind a command's name are read.
+    """Raise UnreadError if a word after a command's name is not read.
 
     Args:
-        words: all of them, the name first.
-        globs: the places of words that are patterns.
-        piped: whether the command stands behind ``|``.
+        words: all words, the name first.
+        globs: indexes of words that are patterns.
+        piped: whether the command follows ``|``.
 
     Raises:
-        UnreadError: naming the first word that is not.
+        UnreadError: names the first word that is not read.
     """
     rest: list[int] = []
     seen: set[str] = set()
@@ -133,7 +133,7 @@ def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped
 
 
 def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen: set[str]) -> int:
-    """Return how many words an option at ``at`` takes, 0 where none of the row's stands there."""
+    """Return the number of words of the option at ``at``; 0 if the row has no such option."""
     word = words[at]
     if row.letters and re.fullmatch(f"-[{row.letters}]+", word):
         seen.update(f"-{letter}" for letter in word[1:])
@@ -154,7 +154,7 @@ def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen
 
 @cache
 def _written(word: str) -> re.Pattern[str]:
-    """Return the pattern of a word of the table, where a kind in capitals at its end stands for a value."""
+    """Return the pattern of a word of the table, in which a kind in capitals at the end means a value."""
     kind = max((kind for kind in table().kinds if word.endswith(kind)), key=len, default="")
     return re.compile(re.escape(word.removesuffix(kind)) + (f"(?:{table().kinds[kind]})" if kind else ""))
 
@@ -162,10 +162,10 @@ def _written(word: str) -> re.Pattern[str]:
 def _refuse_operands(
     row: Row, words: Sequence[str], rest: Sequence[int], globs: frozenset[int], *, piped: bool
 ) -> None:
-    """Return when what remains beside the options has one of the row's shapes.
+    """Raise UnreadError unless the operands have one of the row's allowed sequences.
 
     Raises:
-        UnreadError: naming the word that comes nearest to none.
+        UnreadError: names the first word that does not fit the nearest sequence.
     """
     misfits: list[_Misfit] = []
     for shape in row.operands:
@@ -186,7 +186,7 @@ def _refuse_operands(
 
 
 class _Misfit(Exception):
-    """A shape does not fit; ``place`` is how far it did."""
+    """The operands don't fit a sequence; ``place`` is the index of the word at which they differ."""
 
     def __init__(self, place: int, error: UnreadError) -> None:
         super().__init__(str(error))
@@ -229,10 +229,10 @@ READ = (
     "/u01/app/oracle/diag",
     "/u01/app/grid/diag",
 )
-"""Folders below which files may be read: only plain files, folders and links among them are there."""
+"""Folders below which files may be read: they contain only plain files, folders and links among them."""
 
 SHOWN = (*READ, "/bin", "/sbin", "/usr", "/opt", "/var", "/tmp", "/home", "/root", "/u01")
-"""Folders below which files may be listed, which opens none of them."""
+"""Folders below which files may be listed; listing opens no file."""
 
 SINGLE = re.compile(
     r"/dev/null"
@@ -254,25 +254,26 @@ SINGLE = re.compile(
     r"|/sys/class/dmi/id/(?:product_name|product_serial|bios_version|sys_vendor)",
     re.ASCII,
 )
-"""Files that may be read one by one."""
+"""Single files that may be read."""
 
 
 _EACH = re.compile(r"(?<=^/sys/block/)[a-z0-9*?]+(?=/)|(?<=^/sys/class/net/)[\w*?]+(?=/)", re.ASCII)
-"""The name of a device in the path of a file below /sys, which may be a pattern: what the kernel calls its devices is one word,
-and every file that the pattern stands for is one of those above."""
+"""The name of a device in the path of a file below /sys, which may be a pattern. The kernel names each device with one word,
+so every file that the pattern matches is one of those above.
+"""
 
 NODES = re.compile(
     r"/dev/(?:(?:sd|nvme|md|dm-|pmem)[a-z0-9*?]*|(?:mapper|oracleasm/disks|disk/by-[a-z]+|md)(?:/[\w*?.:@+-]+)?)",
     re.ASCII,
 )
-"""Disks that may be listed, which opens none of them, and the folders that name them."""
+"""Disks that may be listed, and the folders with their names; listing opens no disk."""
 
 _DEVICES = frozenset(("dev", "devices", "proc", "sys", "run"))
-"""Names of folders that hold devices in copies of a system, and in /etc/udev."""
+"""Names of folders that contain devices in copies of a system, and in /etc/udev."""
 
 
 def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
-    """Return when an operand is a file that may be read, or just listed where ``shown``.
+    """Raise UnreadError if an operand is not a file that may be read (or, if ``shown``, listed).
 
     Args:
         glob: whether ``*`` and ``?`` in it make a pattern.
@@ -302,10 +303,10 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
 
 
 def _refuse_glob(word: str, parts: list[str]) -> None:
-    """Return when a pattern stands in the last part alone and can't stand for ``.`` or ``..``.
+    """Raise UnreadError unless a pattern is only in the last part of a path and can't match ``.`` or ``..``.
 
     Raises:
-        UnreadError: it does not.
+        UnreadError: it is elsewhere, or may match them.
     """
     if word.endswith("/") or any(re.search(r"[*?]", part) for part in parts[:-1]):
         raise UnreadError(word, "a pattern that stands for folders")

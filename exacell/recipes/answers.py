@@ -1,4 +1,4 @@
-"""Statements whose answer a recipe takes: which ones read, and what a KEEP keeps with its run. Pure."""
+"""Which statements a recipe may take a value from, and which a KEEP may keep with its run. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from exacell.plan.dbchange import OWNER, read_change
 
 
 def reads(line: Line) -> bool:
-    """Whether a value may be taken from what a line answers: it changes nothing, and SQL is a query that exacell reads."""
+    """Return whether a recipe may take a value from a line's answer: the line must change nothing, and SQL must be a readable
+    query.
+    """
     if line.call is None:
         return line.effect is Effect.READ
     if line.call.command.words in (("sql",), ("sql", "asm")):
@@ -30,14 +32,14 @@ def reads(line: Line) -> bool:
 
 
 def is_planned(line: Line) -> bool:
-    """Whether a line is a change that exacell plans: SQL for a database among them, where it understands that."""
+    """Return whether a line is a change that exacell plans; this includes SQL for a database that exacell can read."""
     if line.call is not None and line.call.command.words == ("sql",) and line.call.text_arg("user", OWNER) == OWNER:
         return read_change(one_line(line.call.text_arg("text"))) is not None
     return line.effect is Effect.WRITE
 
 
 def only_reads(line: Line) -> bool:
-    """Whether a line only reads, commands for a shell that exacell reads among them."""
+    """Return whether a line only reads; this includes shell commands that exacell recognizes as harmless."""
     if line.call is not None and line.call.command.words in (("sh",), ("host",)):
         return command_findings(patterns_quoted(command_given(line.call, line.call.flags)[0])).harmless
     return reads(line)
@@ -45,13 +47,13 @@ def only_reads(line: Line) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What a KEEP holds.
+    """What one KEEP saves with its run: a file of hosts, or the answer of a statement.
 
     Attributes:
-        name: of what is kept, within its run.
-        path: of the file there, or the pattern of several; empty where it is a statement.
-        hosts: those that stand before the path; empty where ON names them.
-        line: the statement; None where it is a file.
+        name: the name that the answer or file gets within its run.
+        path: the path of the file on the host, or a pattern for several files; empty for a statement.
+        hosts: the hosts before the path; empty if ON names them.
+        line: the statement; None for a file.
     """
 
     name: str
@@ -61,15 +63,15 @@ class Kept:
 
     @property
     def effect(self) -> Effect:
-        """What keeping it may change."""
+        """Return what KEEP itself may change: OPAQUE for a statement that may do more than read, otherwise LOCAL."""
         return Effect.OPAQUE if self.line is not None and not reads(self.line) else Effect.LOCAL
 
 
 def read_kept(call: Call) -> Kept:
-    """Return what a KEEP holds.
+    """Return what a KEEP saves.
 
     Raises:
-        StatementError: it is neither a file of hosts that may be copied, nor a statement that reads, nor sh.
+        StatementError: ``what`` is neither a file that may be copied from hosts, nor a statement that reads, nor sh.
     """
     text, name = call.text_arg("what"), call.text_arg("as")
     file = file_named(text)

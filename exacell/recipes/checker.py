@@ -1,7 +1,7 @@
-"""The one checker of recipes: every word of every line, against grammar, registry and schema, without running anything. Pure.
+"""Check recipes without running them: every word of every line, against grammar, registry and schema. Pure.
 
-A line is read with a sample value for each parameter, and again with each of the words that a parameter may be. What is
-misspelt is read on as what was probably meant, so that one run finds all that is wrong in a line.
+Each line is parsed with a sample value for each parameter, and once more for each word that a parameter allows. A misspelt word
+is replaced by its most likely correction and parsing continues, so that one check finds all errors of a line.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from exacell.recipes.values import UnknownParameterError, conditions, letters, w
 from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
-"""Errors that are looked for in one line."""
+"""Largest number of errors that are looked for in one line."""
 
 _SURE = 0.75
-"""How alike a word and what is suggested for it must be, from 0 to 1, for the line to be read on with that."""
+"""How similar a word and its suggested correction must be (0 to 1) for the line to be parsed on with the correction."""
 
 _SAMPLES: Mapping[Kind, str] = {
     Kind.SIZE: "16m",
@@ -37,14 +37,14 @@ _SAMPLES: Mapping[Kind, str] = {
 }
 
 _ANYTHING = (Kind.TEXT, Kind.NAME, Kind.FILE, Kind.COMMAND)
-"""Kinds whose values may be any word, so that a sample of them proves nothing."""
+"""Kinds that accept any word, so that a sample of them proves nothing."""
 
 
 def check_recipe(recipe: Recipe) -> None:
-    """Return when every line can be a statement, whatever the parameters are.
+    """Raise RecipeError if a line of the recipe is wrong for at least one value of its parameters.
 
     Raises:
-        RecipeError: names the first line that can't, and how many problems there are.
+        RecipeError: names the first line that is wrong, and how many problems there are.
     """
     found = problems_of(Draft(recipe=recipe))
     if found:
@@ -52,7 +52,7 @@ def check_recipe(recipe: Recipe) -> None:
 
 
 def problems_of(draft: Draft) -> tuple[Problem, ...]:
-    """Return all that is wrong with a recipe, in the order of its lines; empty for one that may run."""
+    """Return all problems of a recipe, in the order of its lines; empty if it may run."""
     recipe = draft.recipe
     found = [*draft.problems]
     for let in recipe.lets:
@@ -68,7 +68,7 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
 
 
 def remarks_of(recipe: Recipe) -> tuple[str, ...]:
-    """Return what is allowed in a recipe and hardly meant, a sentence each: a value in quotes, where it is letters."""
+    """Return a remark for each line that is allowed but probably wrong: it has ``$name`` in quotes, where it is not replaced."""
     why = "is in quotes, where it is not replaced; write it without quotes (in SQL write ${name})"
     return tuple(
         f"line {line.number}: {found} {why}"
@@ -78,7 +78,7 @@ def remarks_of(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
-    """Return what is wrong with a value that is to be read; it may name parameters, and what is read before it."""
+    """Return message → hint for the errors of one ``let``, which may use parameters and the lets above it."""
     before = replace(recipe, lets=recipe.lets[: recipe.lets.index(let)])
     params = {param.name.lower(): param for param in names_in(before)}
     samples = {param.name: sample(param) for param in params.values()}
@@ -91,7 +91,7 @@ def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
 
 
 def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
-    """Return what is wrong with one line, each with the way out."""
+    """Return message → hint for the errors of one line."""
     found: dict[str, str] = {}
     named = names_in(recipe, line)
     params = {param.name.lower(): param for param in named}
@@ -104,13 +104,13 @@ def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
         for word in (*param.choices, *param.words):
             if word != samples[param.name] and _may_be(line.when, param, word):
                 again = _read_with(line.text, {**samples, param.name: word}, params)
-                # What is wrong whatever it is was told with the sample.
+                # An error that does not depend on the word was already found with the sample.
                 found.update({said: hint for said, hint in again.items() if f"with ${param.name} = {word}" in said})
     return found
 
 
 def sample(param: Param) -> Value:
-    """Return a value that a parameter may have; none of its extra words, which stand where ``when`` lets them."""
+    """Return a value that a parameter may have; never one of its extra words, which ``when`` may exclude."""
     if param.choices:
         return param.default if param.default in param.choices else param.choices[0]
     if param.default is not None and param.default.lower() not in (word.lower() for word in param.words):
@@ -156,7 +156,7 @@ def _near(word: str, param: Param) -> str:
 
 
 def _may_be(when: str, param: Param, word: str) -> bool:
-    """Whether a condition lets a parameter be that word; what it says of other parameters is not asked."""
+    """Return whether a condition allows a parameter to be that word; comparisons of other parameters are ignored."""
     try:
         parts = conditions(when)
     except RecipeError:
@@ -170,7 +170,7 @@ def _may_be(when: str, param: Param, word: str) -> bool:
 
 
 def _read_with(text: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> dict[str, str]:
-    """Return what is wrong with a line when its parameters have these values."""
+    """Return message → hint for the errors of a line when its parameters have these values."""
     found: dict[str, str] = {}
     known = dict(values)
     for _ in range(_MOST):
@@ -216,24 +216,24 @@ def _told(names: Iterable[str], values: Mapping[str, Value]) -> str:
 
 
 def _proves_nothing(name: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> bool:
-    """Whether the value of a parameter is a sample that stands for any word."""
+    """Return whether the value of a parameter is only a sample for any possible word."""
     param = params.get(name)
     if param is None:
-        return True  # It is told that there is none.
+        return True  # An unknown parameter is reported elsewhere.
     lowered = {key.lower(): value for key, value in values.items()}
     return param.default is None and param.kind in _ANYTHING and lowered.get(name) == sample(param)
 
 
 def _put_in(places: Iterable[tuple[int, int, str, bool]], text: str) -> frozenset[str]:
-    """Return the words of a line that are samples which stand for anything."""
+    """Return the words of a line that are samples for any possible value."""
     return frozenset(text[start:end].strip("\"'") for start, end, _, anything in places if anything)
 
 
 def _read(text: str) -> tuple[Line | None, list[StatementError]]:
-    """Return the line that ``text`` is or was probably meant to be, and the errors in it with their places in ``text``."""
+    """Return the line that ``text`` is or was probably meant to be, and the errors with their places in ``text``."""
     wrong: list[StatementError] = []
     moved: list[tuple[int, int]] = []
-    """Where the text has grown, and by how much."""
+    """The places where the text has grown, each with the number of characters."""
     for _ in range(_MOST):
         try:
             line = parse_line(text, shell=False)
@@ -253,7 +253,7 @@ def _read(text: str) -> tuple[Line | None, list[StatementError]]:
 
 
 def _mended(text: str, error: StatementError) -> tuple[int, int, str] | None:
-    """Return place, growth and text with what was probably meant in place of a misspelt word; None where nobody knows."""
+    """Return place, growth and the text with a misspelt word corrected; None if there is no likely correction."""
     if not error.suggestions or error.start is None or error.end is None or error.start >= error.end:
         return None
     meant = error.suggestions[0]
@@ -264,7 +264,7 @@ def _mended(text: str, error: StatementError) -> tuple[int, int, str] | None:
 
 
 def _back(error: StatementError, moved: Iterable[tuple[int, int]]) -> StatementError:
-    """Return the error with its places in the text as it was before it was mended."""
+    """Return the error with its places converted to the text before the corrections."""
     if error.start is None or error.end is None:
         return error
     start, end = error.start, error.end

@@ -1,4 +1,4 @@
-"""Where recipes are kept: the shipped ones, the user's own, and those that are named by their path."""
+"""Find recipes by name or path: those that come with exacell, and the user's own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shipped() -> dict[str, Place]:
 
 
 def recipe_files(home: Home) -> dict[str, Place]:
-    """Return recipe name → file; the user's own win over the shipped ones."""
+    """Return recipe name → file; a recipe of the user replaces a shipped one of the same name."""
     found = shipped()
     if home.recipes_dir.is_dir():
         found |= {path.stem: path for path in sorted(home.recipes_dir.glob(f"*{SUFFIX}"))}
@@ -33,10 +33,11 @@ def recipe_files(home: Home) -> dict[str, Place]:
 
 
 def load_recipe(home: Home, name: str) -> Recipe:
-    """Return the recipe of that name, or in that file where the name holds a slash.
+    """Return the recipe of that name; a name that contains a slash is the path of a file.
 
     Raises:
-        RecipeError: there is none (names the closest), it can't be read, others can write it, or its header is wrong.
+        RecipeError: the recipe does not exist (names the closest), can't be read, may be written by others, or has a wrong
+            header.
     """
     draft = load_draft(home, name)
     if draft.problems:
@@ -45,10 +46,10 @@ def load_recipe(home: Home, name: str) -> Recipe:
 
 
 def load_draft(home: Home, name: str) -> Draft:
-    """Return what is written in the recipe of that name, or in that file where the name holds a slash.
+    """Return the parsed recipe of that name, with its problems; a name that contains a slash is the path of a file.
 
     Raises:
-        RecipeError: there is none (names the closest), it can't be read, or others can write it.
+        RecipeError: the recipe does not exist (names the closest), can't be read, or may be written by others.
     """
     if "/" in name:
         return _recipe_at(home, at_home(name))
@@ -64,10 +65,10 @@ def load_draft(home: Home, name: str) -> Draft:
 
 
 def own_file(home: Home, name: str) -> Path:
-    """Return the file of a recipe that may be written: the user's own, or one that is named by its path.
+    """Return the path of a recipe that the user may edit: one of the user's own, or a file given by its path.
 
     Raises:
-        RecipeError: it comes with exacell.
+        RecipeError: the recipe is part of exacell.
     """
     if "/" in name:
         return at_home(name)
@@ -81,7 +82,7 @@ def own_file(home: Home, name: str) -> Path:
 
 
 def _recipe_at(home: Home, path: Path) -> Draft:
-    """Return what is written in a file that is named by its path; one with a blank in it has to be quoted."""
+    """Return the parsed recipe in the file with this path, with its problems."""
     if not path.is_file():
         what = "is not a file" if path.exists() else "does not exist"
         raise RecipeError(
@@ -91,7 +92,9 @@ def _recipe_at(home: Home, path: Path) -> Draft:
 
 
 def _read(home: Home, path: Place) -> Draft:
-    if isinstance(path, Path) and path.parent != packaged_folder("recipes"):  # Those are trusted as the program is.
+    if isinstance(path, Path) and path.parent != packaged_folder(
+        "recipes"
+    ):  # Shipped recipes are trusted like the program itself.
         try:
             refuse_untrusted(path, trusted_group(home))
         except ConfigError as error:
@@ -104,7 +107,7 @@ def _read(home: Home, path: Place) -> Draft:
 
 
 def recipe_params(home: Home, name: str) -> tuple[Param, ...]:
-    """Return a recipe's parameters for completion; empty when there is no such recipe or it is wrong."""
+    """Return a recipe's parameters for completion; empty if the recipe does not exist or is wrong."""
     try:
         return load_recipe(home, name).params
     except RecipeError:

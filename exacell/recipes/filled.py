@@ -1,4 +1,4 @@
-"""A recipe with values put in: those of its parameters, what is read, each value of a matrix and each wave. Pure."""
+"""Put values into a recipe: those of its parameters, of its lets, of each matrix and of each wave. Pure."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
             convert(param, text, 0, len(text))
         except StatementError as error:
             raise RecipeError(f"recipe {recipe.name}: {error.message}", hint=error.hint) from error
-        # The text as given, with the parameter's own words in their spelling, is what goes into statements.
+        # Statements get the text as given; an extra word of the parameter gets the declared spelling.
         found[param.name] = next((word for word in param.words if word.lower() == text.lower()), text)
     return found
 
@@ -50,14 +50,15 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
 def written_out(
     recipe: Recipe, values: Mapping[str, Value], waves: Callable[[Turns, int, str], int]
 ) -> Iterator[tuple[RecipeLine, Mapping[str, Value]]]:
-    """Yield the lines of a recipe in order, those of a matrix once for each of its values, those of a rolling once for each wave,
-    with the values that hold there.
+    """Yield the lines of a recipe with their values, in order.
+
+    The lines of a matrix come once for each combination of its values, those of a rolling once for each wave.
 
     Args:
-        waves: returns how many there are of a rolling, of its line, the cells that a wave has at most and those that ON names.
+        waves: returns the number of waves of a rolling; it gets the rolling's line, the most cells of a wave, and the ON text.
 
     Raises:
-        RecipeError: a matrix has no value, or too many, or a rolling takes no number of cells.
+        RecipeError: a matrix has no value or too many, or the size of a rolling is not a number.
     """
     for (matrix, turns), lines in groupby(recipe.lines, key=lambda line: (line.matrix, line.turns)):
         block = list(lines)
@@ -78,7 +79,7 @@ def written_out(
 
 
 def names_in(recipe: Recipe, line: RecipeLine | None = None) -> tuple[Param, ...]:
-    """Return what ``$name`` may name in a line, each as a parameter: the header's, what is read, and those of its block."""
+    """Return the parameters that ``$name`` may name in a line: those of the header, of the lets and of the line's block."""
     read = [Param(name=let.name, kind=Kind.TEXT, help="read before the plan", required=True) for let in recipe.lets]
     if line is None:
         return (*recipe.params, *read)
@@ -87,10 +88,10 @@ def names_in(recipe: Recipe, line: RecipeLine | None = None) -> tuple[Param, ...
 
 
 def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Line:
-    """Return the parsed statement of one recipe line with the values put in.
+    """Return the parsed statement of one recipe line with its values put in.
 
     Raises:
-        RecipeError: it is no statement, or one that a recipe may not hold.
+        RecipeError: the line is not a statement, or one that is not allowed in a recipe.
     """
     from exacell.language.line import parse_line
 

@@ -1,9 +1,9 @@
-"""Words of other languages that people try in a recipe, and what recipes have in their place. Pure."""
+"""Words of other languages that people try in a recipe, and what to write instead. Pure."""
 
 from __future__ import annotations
 
 LIKE_BLOCKS = frozenset(("repeat", "loop", "do"))
-"""Words that open a block in other languages, or do so in people's minds, beside those of INSTEAD."""
+"""More words that open a block in other languages, or that people expect to; INSTEAD has the others."""
 
 INSTEAD = {
     "if": "put the condition at the end of a statement: `STATEMENT when $name = value`",
@@ -17,7 +17,7 @@ INSTEAD = {
     ),
     **dict.fromkeys(("try", "begin"), "`finally` … `end` holds the lines that always run"),
 }
-"""What recipes have for the blocks of other languages."""
+"""What to write in a recipe instead of the blocks of other languages."""
 
 INLINE = {
     **dict.fromkeys(("else", "elif", "elsif"), "write a line for the other case: `STATEMENT when $name != value`"),
@@ -25,7 +25,7 @@ INLINE = {
     **dict.fromkeys(("echo", "print", "printf", "say"), '`prompt "…"` prints a text'),
     "sleep": "`wait 5s` waits",
 }
-"""What recipes have for other words of theirs."""
+"""What to write in a recipe instead of other words of those languages."""
 
 CLOSING = frozenset(("fi", "done", "esac", "endif", "endfor", "endwhile", "endloop", "}"))
 """Words that close a block in other languages."""

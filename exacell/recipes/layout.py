@@ -1,8 +1,7 @@
-"""The usual layout of a recipe: the same lines and comments, set so that all recipes look alike. Pure.
+"""Format recipes: the same lines and comments, in one usual layout. Pure.
 
-Blanks, the case of the recipe's own words and the form of the header change, and nothing else: a statement keeps its words,
-what stands in quotes or is a command's own text stays as it is, and so does a line that is not understood. A text that is laid
-out stays as it is when it is laid out again.
+Only blanks, the case of the recipe's own words and the form of the header change. The words of a statement stay, and so do quoted
+text, text that a command takes as it is, and lines that can't be parsed. Formatting a formatted text changes nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from exacell.recipes.values import PARAM, conditions, read_needs, read_risk, rea
 
 _STEP = "  "
 _WORD = max(map(len, HEADER))
-"""Letters of a header's longest word: what stands behind the words begins in one column."""
+"""Length of the longest header word; what follows a header word begins in one column."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +41,13 @@ class _Piece:
     """One logical line.
 
     Attributes:
-        cells: its text in parts; a part is as wide as the widest of neighbours of the same kind.
-        kind: what it is: ``param``, ``let``, ``when``; empty for a line that has one part only.
-        between: blanks behind each part but the last.
-        comment: what stands behind it or is all of it, with its mark.
-        depth: blocks that it stands in.
-        more: its further physical lines as they are to be written.
-        header: whether its first word is one of the header.
+        cells: its text in parts; a part is as wide as the widest one of neighbouring lines of the same kind.
+        kind: ``param``, ``let`` or ``when``; empty for a line with only one part.
+        between: number of blanks after each part except the last.
+        comment: the comment at its end, or the whole line if it is only a comment; with its ``#``.
+        depth: number of blocks around it.
+        more: its continuation lines, as they are to be written.
+        header: whether its first word is a header word.
     """
 
     cells: tuple[str, ...] = ()
@@ -61,7 +60,7 @@ class _Piece:
 
 
 def laid_out(text: str) -> str:
-    """Return a recipe's text in the usual layout; the empty text for one without lines."""
+    """Return a recipe's text in the usual layout; empty for a text without lines."""
     pieces = _spaced(list(_pieces(text)))
     found: list[str] = []
     for (kind, _), run in groupby(enumerate(pieces), key=lambda each: _neighbours(*each)):
@@ -75,7 +74,7 @@ def _neighbours(place: int, piece: _Piece) -> tuple[str, int]:
 
 
 def _set(run: Sequence[_Piece]) -> Iterator[str]:
-    """Yield the lines of pieces that share columns."""
+    """Yield the text lines of pieces that share columns."""
     widths = [
         max(len(piece.cells[at]) for piece in run if at < len(piece.cells))
         for at in range(max(len(piece.cells) for piece in run))
@@ -91,7 +90,7 @@ def _set(run: Sequence[_Piece]) -> Iterator[str]:
 
 
 def _spaced(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Return the pieces with one empty line where there were several, none at the ends, and one behind the header."""
+    """Return the pieces with single empty lines: none at the ends, one after the header, and one in place of several."""
     found: list[_Piece] = []
     empty = _Piece()
     headed = False
@@ -124,7 +123,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 
 def _long(lines: Sequence[str], depth: int) -> _Piece:
-    """Return a line that goes on: its further lines stand deeper, but where blanks in front of them could mean something."""
+    """Return the piece of a continued line; its further lines are indented unless their leading blanks may have a meaning."""
     first, more = lines[0].lstrip(BLANKS), list(lines[1:])
     if not _verbatim(lines):
         first = first.rstrip()
@@ -133,7 +132,7 @@ def _long(lines: Sequence[str], depth: int) -> _Piece:
 
 
 def _verbatim(lines: Sequence[str]) -> bool:
-    """Whether a line breaks within quotes or parentheses, or holds a command's own text."""
+    """Return whether a line breaks within quotes or parentheses, or contains text that a command takes as it is."""
     whole = join_continued(lines)
     if here_document(whole) is not None or takes_all_words(whole):
         return True
@@ -149,12 +148,14 @@ def _short(raw: str, depth: int) -> _Piece:
     try:
         body = strip_comment(raw)
         refuse_typography(raw)
-    except StatementError:  # A quote is open to the end of the file, or a web page's signs stand for ASCII's.
+    except (
+        StatementError
+    ):  # A quote is open up to the end of the file, or typographic signs stand in place of ASCII ones.
         return _Piece(cells=(raw.lstrip(BLANKS),), depth=depth)
     comment, body = raw[len(body) :].strip(), body.strip()
     piece = _of_body(body)
     line = " ".join(piece.cells)
-    if strip_comment(line) != line:  # What was part of a word would begin a comment.
+    if strip_comment(line) != line:  # Something that was part of a word would become a comment.
         piece = _Piece(cells=(body,), header=piece.header)
     return replace(piece, comment=comment, depth=depth)
 
@@ -198,19 +199,19 @@ def _header(word: str, rest: str, plain: str) -> _Piece:
         elif word == "needs":
             rest = ", ".join(read_needs(rest))
     except StatementError:
-        pass  # The checker tells what is wrong with it; it stays as it is.
+        pass  # The checker reports what is wrong with it; it stays as it is.
     return _Piece(cells=((lead + rest).rstrip(),), header=True)
 
 
 def _block(word: str, rest: str) -> str:
-    """Return what stands behind a block's word, values of a matrix without blanks between them."""
+    """Return the rest of the line after a block's word; values of a matrix get no blanks between them."""
     if word != "matrix":
         return rest
     return "".join(text if quoted else re.sub(r"\s*,\s*", ",", text) for quoted, text in _quotes(_squeezed_all(rest)))
 
 
 def _quotes(text: str) -> Iterator[tuple[bool, str]]:
-    """Yield what stands in quotes, and what does not, in turn."""
+    """Yield (quoted, text) for the parts in quotes and the parts outside of quotes, in order."""
     for quoted, run in groupby(scan(text), key=lambda each: each[2]):
         yield quoted, "".join(char for _, char, _, _ in run)
 
@@ -223,7 +224,7 @@ def _condition(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    """Return a statement with one blank between its words; what a command takes as text stays as it is."""
+    """Return a statement with one blank between its words; text that a command takes as it is stays unchanged."""
     if takes_all_words(text):
         return text
     place = _own_text(text)
@@ -231,7 +232,7 @@ def _squeezed(text: str) -> str:
 
 
 def _own_text(text: str) -> int | None:
-    """Return where the text begins that a statement's command takes as it is; None where it takes none."""
+    """Return where the text begins that a statement's command takes as it is; None if the command takes none."""
     words = split_words(text)
     on = 2 if words and words[0].value.lower() == "on" else 0
     command = find_command(words[on:])
@@ -244,7 +245,7 @@ def _own_text(text: str) -> int | None:
 
 
 def _squeezed_all(text: str) -> str:
-    """Return a text with one blank wherever there are several, but in quotes and parentheses."""
+    """Return a text with one blank in place of several, except in quotes and parentheses."""
     found = ""
     for _, char, quoted, depth in scan(text):
         if quoted or depth or not char.isspace():

@@ -1,4 +1,4 @@
-"""A matrix of a recipe: lines that are repeated once for each of some values, before the plan. Pure."""
+"""The ``matrix`` block of a recipe: lines that are repeated once for each of several values, before the plan. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import scan, unquote
 
 MOST = 1000
-"""So often a matrix is written out at most."""
+"""Most times that the lines of a matrix are repeated."""
 
 EXAMPLE = "`matrix size in 288g,320g`"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """A name and its values as they are written; one may be a parameter (``$sizes``) that holds several."""
+    """A name and its values as written; a value may be a parameter (``$sizes``) that holds several."""
 
     name: str
     items: tuple[str, ...]
@@ -27,14 +27,14 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """The line on which a matrix begins, and its axes; all combinations of their values are meant, the last axis' first."""
+    """The line on which a matrix begins, and its axes; the lines run for all combinations, and the last axis changes fastest."""
 
     number: int
     axes: tuple[Axis, ...] = ()
 
     @property
     def params(self) -> tuple[Param, ...]:
-        """The axes as parameters, for who checks the lines."""
+        """Return the axes as parameters, for the checker of the lines."""
         return tuple(
             Param(name=axis.name, kind=Kind.TEXT, help="of the matrix", required=True)
             if any(item.startswith("$") for item in axis.items)
@@ -45,10 +45,10 @@ class Matrix:
         )
 
     def combinations(self, values: Mapping[str, Value]) -> list[dict[str, Value]]:
-        """Return name → value for each time that the lines are written out.
+        """Return name → value for each repetition of the lines.
 
         Args:
-            values: those of the recipe's parameters.
+            values: the values of the recipe's parameters.
 
         Raises:
             StatementError: an axis has no value, or there are more than a thousand combinations.
@@ -75,13 +75,13 @@ _AXIS = re.compile(rf"\s*(?P<name>[A-Za-z_]\w*)\s+in\s+(?P<items>{_ITEM}(?:\s*,\
 
 
 def read_matrix(number: int, text: str, taken: Sequence[str]) -> Matrix:
-    """Return the matrix that stands behind the word.
+    """Return the matrix that the text after the word ``matrix`` declares.
 
     Args:
-        taken: names of the parameters and of what is read.
+        taken: the names of the parameters and lets.
 
     Raises:
-        StatementError: it is none, or a name is taken or unknown.
+        StatementError: the text is not a matrix, or a name is taken or unknown.
     """
     axes: list[Axis] = []
     place = 0
@@ -110,7 +110,7 @@ def read_matrix(number: int, text: str, taken: Sequence[str]) -> Matrix:
 
 
 def _items(text: str) -> list[str]:
-    """Return what commas outside quotes separate, each without blanks and one pair of quotes around it."""
+    """Return the parts of a text between commas outside of quotes, each stripped of blanks and of one pair of quotes."""
     cuts = [place for place, char, quoted, _ in scan(text) if char == "," and not quoted]
     pieces = [
         text[start:end].strip() for start, end in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(text)], strict=True)

@@ -1,4 +1,4 @@
-"""What a recipe says that it needs, and whether a cell has it. Pure."""
+"""Parse the ``needs`` of a recipe, and judge whether a cell meets them. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
 PLAIN = ("asm", "opaque")
-"""Needs of one word: the database nodes are known; commands that exacell does not read are part of it."""
+"""Needs of one word. ``asm``: the database nodes are known; ``opaque``: the recipe runs commands that exacell can't read."""
 
 _ASKED: Mapping[str, str] = {
     "release": "list cell attributes name, releaseVersion",
@@ -29,7 +29,7 @@ KNOWN = ", ".join((*PLAIN, *_SHAPES.values()))
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """One need: ``release>=19.3``. ``statement`` is what cells are asked to judge it; empty where none is."""
+    """One need: ``release>=19.3``."""
 
     word: str
     operator: str = ""
@@ -37,7 +37,7 @@ class Need:
 
     @property
     def statement(self) -> str:
-        """The LIST that cells answer; empty where they are not asked."""
+        """Return the LIST whose answer shows whether a cell meets the need; empty if cells need not be asked."""
         return _ASKED.get(self.word, "")
 
     def __str__(self) -> str:
@@ -45,10 +45,10 @@ class Need:
 
     @classmethod
     def of(cls, text: str) -> Need:
-        """Return the need that ``text`` is.
+        """Return the need that ``text`` describes.
 
         Raises:
-            StatementError: it is none.
+            StatementError: ``text`` is not a need.
         """
         if text.lower() in PLAIN:
             return cls(word=text.lower())
@@ -73,16 +73,16 @@ class Need:
 
 
 def unmet(need: Need, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return why a cell does not have what is needed, as the rest of a sentence about it; empty when it has.
+    """Return why a cell does not meet a need, as the rest of a sentence about the cell; empty if it does.
 
     Args:
-        rows: its answer to the need's statement.
+        rows: the cell's answer to the need's statement.
     """
     if need.word == "release":
         has = str(rows[0].get("releaseVersion") or "") if rows else ""
         return "" if has and release_key(has) >= release_key(need.value) else f"has {has or 'no release'}"
     if need.word == "mode":
-        # Cells of 11.2.2 and older know no mode: they write through. Source: cellcli.md.
+        # Cells of 11.2.2 and older have no mode: they write through. Source: cellcli.md.
         has = str((rows[0].get("flashCacheMode") if rows else "") or "WriteThrough")
         return "" if has.lower() == need.value else f"has {has}"
     kinds = {str(row.get("diskType") or "").lower() for row in rows}

@@ -1,12 +1,11 @@
-"""Recipe files: a header with typed parameters, statements of the one language, and blocks. Parsing is pure.
+"""Parse recipe files: a header with typed parameters, statements of the one language, and blocks. Parsing is pure.
 
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
 default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
-``when <condition>`` may end a statement; ``finally … end`` holds what runs in any case at the end; ``matrix x in 1,2,4 …
-end`` is written out for each of its values before the plan, ``rolling 2 … end`` for each wave of so many cells; ``experiment …
-end`` holds what each run of it carries out.
-There are no other loops and no templating: a value is put in as one word, quoted where it has to be, so that it can never become
-syntax.
+``when <condition>`` may end a statement. There are four kinds of block, each closed by ``end``: ``finally`` holds lines that run
+in any case at the end; ``matrix x in 1,2,4`` is repeated for each of its values before the plan; ``rolling 2`` is repeated for
+each wave of two cells; ``experiment …`` holds the lines that each run of the experiment carries out. There are no other loops and
+no templating: a value is put in as one word, quoted if necessary, and so can never become syntax.
 """
 
 from __future__ import annotations
@@ -30,8 +29,16 @@ from exacell.recipes.values import read_needs, read_param, read_risk, read_title
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLine:
-    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, in which matrix or
-    rolling, and the line of the experiment whose runs carry it out (0 for none)."""
+    """One statement of a recipe.
+
+    Attributes:
+        number: its line number.
+        when: its condition; empty for none.
+        final: whether it is in ``finally``.
+        matrix: the matrix around it.
+        turns: the rolling around it.
+        experiment: line number of the experiment whose runs carry it out; 0 for none.
+    """
 
     number: int
     text: str
@@ -53,7 +60,12 @@ class Let:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A recipe as its file says it. ``risk`` is a ceiling, empty for none; ``needs`` holds what has to be there."""
+    """A recipe as its file declares it.
+
+    Attributes:
+        risk: the highest risk that its plans may have; empty for no limit.
+        needs: what must be there before it runs.
+    """
 
     name: str
     path: str
@@ -68,7 +80,7 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Something that is wrong in a recipe, with the line on which it stands; ``hint`` is the way out and may be empty."""
+    """A problem of a recipe, with the number of its line; ``hint`` is the way out and may be empty."""
 
     number: int
     message: str
@@ -77,26 +89,26 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A recipe as far as it could be read, and what is wrong with its header and blocks."""
+    """A recipe, parsed as well as possible, with the problems of its header and blocks."""
 
     recipe: Recipe
     problems: tuple[Problem, ...] = ()
 
 
 def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
-    """Return the error that tells the first of a recipe's problems, and how many there are besides."""
+    """Return the error that states the first of a recipe's problems, and how many more there are."""
     first = problems[0]
     more = len(problems) - 1
     hint = f"`check recipe {name}` lists {more} more" if more else ""
     message = f"recipe {name}, line {first.number}: {first.message}"
     if first.hint and hint:
-        # A question is its own sentence, and no rule.
+        # A hint that is a question is a sentence of its own.
         hint = f"{first.hint} {hint}" if first.hint.endswith("?") else f"{first.hint}; {hint}"
     return RecipeError(message, hint=hint or first.hint)
 
 
 def read_draft(name: str, text: str, path: str = "") -> Draft:
-    """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
+    """Return the recipe in ``text`` with all problems of its header and blocks; never raises."""
     lines = [(number, join_continued(found)) for number, found in physical_lines(text)]
     scanner = _Scanner(_experiments_with_block(lines))
     for number, raw in lines:
@@ -117,19 +129,19 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
 
 
 ENDS = "; \t"
-"""What stands behind a line and means nothing."""
+"""Characters at the end of a line that have no meaning."""
 
 _MAY_OPEN = (*BLOCKS, "experiment")
-"""Words that open a block; an experiment may stand alone, too."""
+"""Words that open a block; an experiment may also be a single line."""
 
 _NOT_IN_PARTS = ("undo", "resume")
-"""Words that begin what is for a whole run, and for no wave and no run of an experiment."""
+"""Words of statements about a whole run, which are not allowed within a wave or a run of an experiment."""
 
 _OF_ITS_OWN = "put it into a recipe of its own and write `run NAME`"
 
 
 def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
-    """Return the lines of experiments that open a block: an ``end`` follows their statements which nothing around them needs."""
+    """Return the line numbers of experiments that open a block: an ``end`` follows that no other open block needs."""
     words = [(number, _block_word(raw)) for number, raw in lines if raw.strip()]
     found: set[int] = set()
     around = opened = False
@@ -149,7 +161,7 @@ def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
 
 
 def _block_word(raw: str) -> str:
-    """Return the word of a line that may open or close a block: its first one, but where ON stands before rolling."""
+    """Return the word of a line that may open or close a block: its first word, or ``rolling`` after ON."""
     return "rolling" if split_rolling(raw) else (raw.split(None, 1) or [""])[0].rstrip(";").lower()
 
 
@@ -159,7 +171,7 @@ def _before(words: Sequence[str], *stops: str) -> Sequence[str]:
 
 @dataclass(kw_only=True)
 class _Block:
-    """A block that is open: where it begins, what it is, whether it may stand there, and whether anything is in it."""
+    """A block that is open: its word, its line, whether it is allowed there, and whether it contains anything."""
 
     word: str
     number: int
@@ -170,7 +182,7 @@ class _Block:
 
 
 class _Scanner:
-    """Takes the lines of a recipe in order."""
+    """Collects header, lines and problems of a recipe; it gets the logical lines in order."""
 
     def __init__(self, experiments: frozenset[int]) -> None:
         self._experiments = experiments
@@ -180,13 +192,13 @@ class _Scanner:
         self.lets: list[Let] = []
         self.lines: list[RecipeLine] = []
         self._blocks: list[_Block] = []
-        """Those that are open, the innermost last."""
+        """The open blocks, the innermost last."""
         self.problems: list[Problem] = []
         self._seen: set[str] = set()
-        """Words of the header that may stand once."""
+        """Header words seen so far that may be used only once."""
         self._had_final = False
         self._openers: list[RecipeLine] = []
-        """Lines that may have been meant to open a block."""
+        """Lines that were perhaps meant to open a block."""
 
     def take(self, number: int, raw: str) -> None:
         """Take one logical line."""
@@ -198,12 +210,12 @@ class _Scanner:
         plain = body.rstrip(ENDS)
         if not plain:
             return
-        if needs_more(raw):  # It was joined with all that follows, and that is its end.
+        if needs_more(raw):  # All following lines were joined to it, and that is its end.
             self._problem(number, *_unended(raw))
             return
         word, *behind = plain.split(None, 1)
         rest = behind[0].strip() if behind else ""
-        if word.lower() != "recipe":  # Its title is a text for people.
+        if word.lower() != "recipe":  # The title of a recipe is a text for people.
             try:
                 refuse_typography(raw)
             except StatementError as error:
@@ -223,7 +235,7 @@ class _Scanner:
             self._statement(number, word, body)
 
     def finish(self) -> None:
-        """Judge what was left open."""
+        """Report the blocks that are still open at the end of the file."""
         for block in self._blocks:
             if block.word != "experiment":
                 self._problem(block.number, f"{block.word} has no end; close it with a line `end`")
@@ -280,7 +292,7 @@ class _Scanner:
 
     @property
     def _inner(self) -> _Block:
-        """The innermost block that is open; one without a word where none is."""
+        """Return the innermost open block; one without a word if no block is open."""
         return self._blocks[-1] if self._blocks else _Block(word="", number=0)
 
     def _inside(self, word: str) -> _Block | None:
@@ -312,7 +324,7 @@ class _Scanner:
         self._blocks.append(_Block(word="rolling", number=number, turns=turns, refused=refused))
 
     def _refuse_inside(self, number: int, word: str) -> bool:
-        """Return whether a block stands where none may, and say so."""
+        """Return whether a block may not begin here because another is open; add the problem if so."""
         outer = self._inner
         outer.holds = True
         if not outer.word:
@@ -352,7 +364,7 @@ class _Scanner:
         elif self._openers:
             line = self._openers.pop()
             if line not in self.lines:
-                return  # What it is was told.
+                return  # Its problem was already added.
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, _MAY_OPEN)
@@ -410,7 +422,7 @@ class _Scanner:
             self._openers.append(line)
 
     def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
-        """Return whether a line is none and opens nothing: a word that has another place, or one of other languages."""
+        """Return whether a line is neither a statement nor the start of a block; if so, add its problem."""
         if block := re.match(r"on\s+(\S+)\s+((matrix|finally)\b.*)", body, re.IGNORECASE | re.DOTALL):
             hint = f"write `on {block[1]}` before each statement inside"
             self._problem(number, f"{block[3].lower()} must be the first word of its line", hint)
@@ -444,12 +456,12 @@ class _Scanner:
 
 
 def _named(block: str, article: str) -> str:
-    """Return a block's word as sentences name it: rolling and finally have no article."""
+    """Return a block's word as it appears in sentences: only ``matrix`` has an article."""
     return f"{article}{block}" if block == "matrix" else block
 
 
 def _is_first_word(word: str) -> bool:
-    """Whether a statement can begin with that word."""
+    """Return whether a statement can begin with that word."""
     lower = word.lower()
     return (
         lower == "on"
@@ -460,13 +472,13 @@ def _is_first_word(word: str) -> bool:
 
 
 def opening(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
-    """Return which lines open a block, of lines with their numbers."""
+    """Return the numbers of the lines that open a block."""
     own = (number for number, raw in lines if _block_word(raw) in BLOCKS)
     return _experiments_with_block(lines).union(own)
 
 
 def physical_lines(text: str) -> list[tuple[int, list[str]]]:
-    """Return the lines of each statement, more than one where it goes on, with the number of the first."""
+    """Return (number of the first line, lines) for each statement; a statement that is continued has several lines."""
     found: list[tuple[int, list[str]]] = []
     going_on = False
     for number, raw in enumerate(re.findall(r"[^\r\n]*(?=\r|\n)(?:\r\n|\r|\n)|[^\r\n]+\Z", text), start=1):
@@ -481,22 +493,22 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _unended(text: str) -> tuple[str, str]:
-    """Return what a line lacks that goes on to the end of the file, and the way out."""
+    """Return what is missing in a statement that is continued up to the end of the file, and the hint."""
     if text.rstrip().endswith("-"):
         return "the last line ends in -, so another line must follow", ""
     return "a parenthesis is not closed", ""
 
 
 def _is_comment(line: str) -> bool:
-    """Whether nothing of a line but a comment counts."""
+    """Return whether a line is empty except for a comment."""
     try:
         return not strip_comment(line).strip()
     except StatementError:
-        return False  # It has an open quote, which is no comment's.
+        return False  # It has an open quote, so it is not a comment.
 
 
 def split_when(text: str) -> tuple[str, str]:
-    """Return the statement and its condition, which is empty when there is no ``when``."""
+    """Return the statement and its condition; the condition is empty if there is no ``when``."""
     words = split_words(text)
     for place, word in enumerate(words):
         if word.value.lower() == "when" and not word.quoted and place:

@@ -1,4 +1,4 @@
-"""A run of a recipe as it is kept: what was agreed to, and how each of its lines stands. Pure."""
+"""The stored form of a run of a recipe: what was agreed to, and the state of each of its lines. Pure."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from exacell.core.values import dataclass
 from exacell.recipes.parsing import Draft, read_draft
 
 RUNNING, DONE, STOPPED, ABANDONED = "running", "done", "stopped", "abandoned"
-"""States of a run: a final line of one that is ``stopped`` has failed, and resume tries it again; ``running`` without a living
-process is one that was killed."""
+"""States of a run. A ``stopped`` run with a failed final line: resume tries that line again. A ``running`` run without a
+living process was killed.
+"""
 
 BEGUN, FAILED = "begun", "failed"
-"""States of a line besides ``done``; one that was not begun has none."""
+"""States of a line besides ``done``; a line that has not begun has no state."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineState:
-    """How a line of a run stands.
+    """The state of one line of a run.
 
     Attributes:
-        at: since when, ISO 8601 UTC.
-        said: why it failed.
-        head: number of the journal's newest row when it was begun: what it sent stands behind it.
+        at: time of this state, ISO 8601 UTC.
+        said: why the line failed.
+        head: number of the journal's newest row when the line began; the rows of its statements have higher numbers.
     """
 
     state: str
@@ -38,18 +39,18 @@ class Run:
     """One run.
 
     Attributes:
-        statement: as it was given.
-        recipe: the recipe's name or path in it.
+        statement: the statement as typed.
+        recipe: the recipe's name or path in that statement.
         began: ISO 8601 UTC.
-        given: the parameters, as they were given.
-        files: name of a recipe, as the run names it, → where its file is, absolute.
+        given: the parameters as typed.
+        files: name of a recipe, as the run uses it, → absolute path of its file.
         texts: name of a recipe → its text.
-        values: place of the line that runs a recipe (empty for the outermost) → name of what was read before the plan → value.
-        targets: place of the line that runs a recipe → line of it → its cells or hosts, where waves depend on them.
-        flags: those that hold for its lines, with ``yes`` where all was agreed to at once.
-        cells: a set, where it goes to some of the rack's cells.
-        folder: from where relative paths count.
-        who: the process that carries it out or did so last.
+        values: place of the line that runs a recipe (empty for the outermost) → name of a let → its value, read before the plan.
+        targets: place of the line that runs a recipe → line of that recipe → its cells or hosts, if waves depend on them.
+        flags: the flags for its lines, with ``yes`` if all was agreed to at once.
+        cells: the set of cells, if the run is not for all cells of the rack.
+        folder: the folder that relative paths refer to.
+        who: the process that carries the run out, or was the last to do so.
         head: number of the journal's newest row when that process began.
     """
 
@@ -72,19 +73,19 @@ class Run:
 
     @property
     def key(self) -> str:
-        """What the journal says of its changes; no other run has it, also where the store was made anew."""
+        """Return the mark of this run in the journal; unique even if the store is deleted and run names start again."""
         return f"{self.name} {self.began}"
 
     def draft(self, name: str) -> Draft:
-        """Return the recipe of that name as it was when the run began."""
+        """Return the recipe of that name as it was when the run began, with its problems."""
         return read_draft(self.files[name].rpartition("/")[2].rpartition(".")[0], self.texts[name], self.files[name])
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """Return it as JSON takes it."""
+    """Return the run as a dictionary that can be stored as JSON."""
     return asdict(run)
 
 
 def from_json(data: Mapping[str, Any]) -> Run:
-    """Return the run of which :func:`to_json` made ``data``."""
+    """Return the run that :func:`to_json` converted to ``data``."""
     return Run(**data)

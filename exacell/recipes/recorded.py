@@ -1,4 +1,4 @@
-"""A recipe of statements that were typed: their sizes and names become parameters, so that it can be run with others. Pure."""
+"""Make a recipe from statements that were typed: their sizes and names become its parameters. Pure."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _BECOME = {
     Kind.DISKGROUP: Kind.DISKGROUP,
     Kind.PREFIX: Kind.PREFIX,
 }
-"""Kinds of values that become parameters, and of which kind."""
+"""Kinds of values that become parameters of the recipe → the kind of the parameter."""
 
 
 @dataclass(kw_only=True)
 class Recorded:
-    """What was typed since ``record start``: the name of the recipe to be, and its lines."""
+    """The statements since ``record start``: the name of the future recipe, and its lines."""
 
     name: str
     lines: list[Line] = field(default_factory=list)
 
     def note(self, line: Line, cells: str = "") -> None:
-        """Keep a line that a recipe may hold.
+        """Add a line if it is allowed in a recipe.
 
         Args:
-            cells: those that a line without ON went to, where they were not all.
+            cells: the cells that a line without ON went to; empty for all cells.
         """
         if line.shell or (line.call is not None and not line.call.command.recipe_ok):
             return
@@ -39,7 +39,7 @@ class Recorded:
 
 
 def recipe_of(lines: Sequence[Line], title: str) -> str:
-    """Return the text of the recipe that the lines make, in the usual layout."""
+    """Return the text of a recipe with these lines, in the usual layout."""
     declared: dict[tuple[Kind, str], str] = {}
     params, body = [], []
     for line in lines:
@@ -58,7 +58,7 @@ def recipe_of(lines: Sequence[Line], title: str) -> str:
 
 
 def _values(call: Call, text: str) -> list[tuple[Param, str]]:
-    """Return the parameters of a statement that become the recipe's, with their values as they were typed."""
+    """Return the parameters of a statement that become parameters of the recipe, with their values as typed."""
     found = []
     words = split_words(text)
     for param in call.command.params:
@@ -81,7 +81,7 @@ def _names(raw: str, param: Param) -> bool:
 
 
 def _put(text: str, param: Param, value: str, name: str) -> str:
-    """Return a statement with a parameter in place of a value."""
+    """Return a statement with ``$name`` in place of a parameter's value."""
     for word in split_words(text):
         if (param.positional and word.value == value) or (not param.positional and _names(word.raw, param)):
             put = f"${name}" if param.positional else f"{word.raw.partition('=')[0]}=${name}"

@@ -1,4 +1,4 @@
-"""A rolling of a recipe: lines that each wave of some cells goes through before the next one. Pure."""
+"""The ``rolling`` block of a recipe: lines that run on one wave of cells after the other. Pure."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from exacell.core.values import dataclass
 from exacell.language.registry import Kind, Param, Value
 
 WAVE = Param(name="wave", kind=Kind.INT, help="the number of the wave", default="1")
-"""What its lines take as ``$wave``."""
+"""The parameter ``$wave`` of the lines in a rolling."""
 
 _LINE = re.compile(r"(?:on\s+(?P<on>\((?:[^()]|\([^()]*\))*\)|\S+)\s+)?rolling(?=[\s;=]|$)(?P<size>.*)", re.I | re.S)
 
 WITHIN_ROLLING = "rolling can't contain {}, and this recipe is run inside rolling"
 WITHIN_ROLLING_HINT = "run it outside of `rolling` … `end`"
-"""What is said of a recipe that a line of a rolling runs, and the way out."""
+"""Message and hint for a recipe that can't run inside a rolling."""
 
 _EXAMPLE = "such as: `rolling 2`"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turns:
-    """The line on which a rolling begins: how many cells take their turn at a time, and of which set; both as written."""
+    """The line on which a rolling begins: how many cells a wave has, and the set of cells; both as written."""
 
     number: int
     size: str = "1"
     on: str = ""
 
     def most(self, values: Mapping[str, Value]) -> int:
-        """Return how many cells are in a wave.
+        """Return the largest number of cells in a wave.
 
         Raises:
-            StatementError: the parameter that says so is no number from 1.
+            StatementError: the size is not a whole number from 1.
         """
         lowered = {name.lower(): str(value) for name, value in values.items()}
         text = lowered.get(self.size[1:].lower(), "") if self.size.startswith("$") else self.size
@@ -41,7 +41,7 @@ class Turns:
 
 
 def split_rolling(text: str) -> tuple[str, str] | None:
-    """Return the cells that ON names on a line that begins a rolling, empty for none, and what is behind; None for another."""
+    """Return the cells of ON (empty for none) and the text after ``rolling``; None if the line does not begin a rolling."""
     found = _LINE.fullmatch(text.strip())
     return (found["on"] or "", found["size"].strip().rstrip("; ")) if found else None
 
@@ -50,7 +50,7 @@ def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Tu
     """Return the rolling that such a line begins.
 
     Raises:
-        StatementError: the number of cells is none, or a parameter that is no whole number.
+        StatementError: the size is neither a number of cells nor a parameter that holds a whole number.
     """
     size = rest or "1"
     if not re.fullmatch(r"\$\w+", size):

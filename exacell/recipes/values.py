@@ -1,6 +1,5 @@
-"""A recipe's parameters as its header declares them, and their values in its lines: each is put in as one word, quoted
-where it has to be, and compared by ``when``.
-
+"""Parameters in the header of a recipe, and their values in its lines: each is put in as one word, quoted if necessary, and
+compared by ``when``.
 There is no templating: a value can never become syntax.
 """
 
@@ -32,7 +31,7 @@ def substitute(text: str, values: Mapping[str, Value]) -> str:
 
 
 def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tuple[int, int, tuple[str, ...]], ...]]:
-    """Return what :func:`substitute` does, and of each word that holds a value where it begins and ends, and whose values.
+    """Return the text as :func:`substitute` does, and start, end and parameter names of each word that holds a value.
 
     Raises:
         RecipeError: a parameter is unknown, or a value can't be written as one word.
@@ -65,12 +64,11 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
 
 
 _SHELL = ("sh", "host")
-"""Verbs behind which a shell reads the words."""
+"""Verbs whose words are read by a shell."""
 
 
 def _first(words: Sequence[Word]) -> int:
-    """Return the place of the verb that reads the words: behind flags, ON with its cells, KEEP with its name, CHECK and WAIT
-    UNTIL."""
+    """Return the index of the statement's verb: the word after flags, ON CELLS, KEEP with its name, CHECK and WAIT UNTIL."""
     place = 0
     while place < len(words) - 1:
         word = words[place].value.lower()
@@ -84,22 +82,22 @@ def _first(words: Sequence[Word]) -> int:
 
 
 def _query_of(words: Sequence[Word], verb: str) -> Word | None:
-    """Return the text of SQL, which values are put into although it stands in quotes; what CHECK says behind it is none."""
+    """Return the quoted SQL text, which values are put into in spite of its quotes; None if there is none."""
     return next((word for word in words if verb == "sql" and word.raw[:1] in ("'", '"')), None)
 
 
 def _sql_and_rest(raw: str) -> tuple[str, str]:
-    """Return SQL in its quotes, and what stands close behind it: the column that CHECK compares."""
+    """Return SQL in its quotes, and the text directly after it: the column that CHECK compares."""
     found = re.match(r"""'[^']*'|"(?:[^"]|"")*\"""", raw)  # Within double quotes a double quote is written twice.
     end = found.end() if found is not None else len(raw)
     return raw[:end], raw[end:]
 
 
 def letters(text: str, names: Container[str]) -> Iterator[str]:
-    """Yield each ``$name`` and ``${name}`` that is letters because it stands in quotes; what a shell reads is left to it.
+    """Yield each ``$name`` and ``${name}`` that stays as it is because it is in quotes; quoted text for a shell is not judged.
 
     Args:
-        names: of the values, in lower case.
+        names: the names of the values, in lower case.
     """
     words = split_words(text)
     verb = words[_first(words)].value.lower() if words else ""
@@ -113,7 +111,7 @@ def letters(text: str, names: Container[str]) -> Iterator[str]:
 
 
 def _command(verb: str, words: Sequence[Word], first: int) -> Sequence[Word]:
-    """Return the words that are the command of SH or HOST: behind their flags, and without what is KEEP's behind them."""
+    """Return the words of SH's or HOST's command: those after their flags, without the words that belong to KEEP."""
     behind = words[first + 1 :]
     if any(word.value.lower() == "keep" for word in words[:first]):
         named = [place for place, word in enumerate(behind) if word.raw.lower().startswith("as=")]
@@ -124,21 +122,21 @@ def _command(verb: str, words: Sequence[Word], first: int) -> Sequence[Word]:
 
 def _in_shell(word: Word, values: Mapping[str, Value], *, alone: bool) -> str:
     put = _put_in(word, values, _for_shell)
-    # The quotes around a word that is all of a command are taken off.
+    # The parser removes the quotes around a word that is the whole command.
     return f'""{put}' if alone and put != word.raw and put.startswith("'") else put
 
 
 _OUTSIDE = re.compile(
     r"""(?:[^'"`\\$]|\$(?!['"])|\\.|'[^']*'|"(?:[^"`\\$]|\\.|\$(?![({\[])|\$\{\w+\})*")*""", re.DOTALL
 )
-"""Text for a shell behind which no quote is open. Source: POSIX.1-2017, Shell Command Language, 2.2; bash(1), QUOTING: ``$'``."""
+"""Shell text at whose end no quote is open. Source: POSIX.1-2017, Shell Command Language, 2.2; bash(1), QUOTING: ``$'``."""
 
 
 def _refuse_inside(before: str, raw: str, put: str) -> None:
-    """Return when a shell reads what was put in as the word that it is: no quote of the shell's is open before it.
+    """Raise RecipeError if a shell quote may be open before a value, because the value's own quotes would then end that quote.
 
     Raises:
-        RecipeError: one is, or may be: quotes around the value would end it there.
+        RecipeError: a quote is open, or may be.
     """
     if put != raw and not _OUTSIDE.fullmatch(before):
         raise RecipeError(
@@ -158,7 +156,7 @@ def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]
 
 
 def _in_sql(raw: str, values: Mapping[str, Value]) -> str:
-    """Put values into SQL, which stands in quotes: only such as can be nothing but a name or a number there."""
+    """Return SQL in its quotes with its values put in; a value must look like a name or a number."""
 
     def plain(match: re.Match[str]) -> str:
         value = str(_lookup(match[1], values))
@@ -188,7 +186,7 @@ _LIST_ITEM = re.compile(r"(?<=[=(,\s])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=
 
 
 def _in_list(raw: str, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
-    """Put values into a list in parentheses, such as an IORM plan: each stays one item of it."""
+    """Return a list in parentheses, such as an IORM plan, with its values put in; each value stays one item of the list."""
     pieces: list[str] = []
     end = 0
     for match in _LIST_ITEM.finditer(raw):
@@ -235,7 +233,7 @@ def _quoted(value: str) -> str:
 
 
 def _for_shell(value: str) -> str:
-    """Return a value as one word of a shell, in which nothing is expanded."""
+    """Return a value as one shell word in which the shell expands nothing."""
     _refuse_unprintable(value)
     if re.fullmatch(r"[A-Za-z0-9_.+,:@%/-]+", value) and not value.startswith("-"):
         return value
@@ -258,14 +256,14 @@ def _marked(value: str) -> str:
 _SIDE = r"(\"[^\"]*\"|'[^']*'|[^\s!=\"']+)"
 _CONDITION = re.compile(rf"{_SIDE}\s*(!=|=)\s*{_SIDE}")
 _AND = re.compile(r"\s+and\s+(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", re.IGNORECASE)
-"""AND outside quotes: behind it each quote is closed."""
+"""AND outside of quotes: each quote after it is closed."""
 
 
 def conditions(condition: str) -> list[tuple[str, str, str]]:
-    """Return the comparisons of a ``when`` condition: left side, = or !=, right side.
+    """Return the comparisons of a ``when`` condition, each as left side, operator (= or !=) and right side.
 
     Raises:
-        RecipeError: it is no condition.
+        RecipeError: the text is not a condition.
     """
     found = []
     for part in _AND.split(condition) if condition else []:
@@ -281,10 +279,10 @@ def conditions(condition: str) -> list[tuple[str, str, str]]:
 
 
 def holds(condition: str, values: Mapping[str, Value]) -> bool:
-    """Return whether a ``when`` condition holds: ``$size != keep and $media = flash``; an empty one does.
+    """Return whether a ``when`` condition is true, such as ``$size != keep and $media = flash``; an empty condition is true.
 
     Raises:
-        RecipeError: it is no condition.
+        RecipeError: the text is not a condition.
     """
     for left, operator, right in conditions(condition):
         one, other = (str(_side(side, values)).lower() for side in (left, right))
@@ -324,7 +322,7 @@ PARAM = re.compile(
 
 
 def read_title(rest: str) -> str:
-    """Return the title that stands behind ``recipe``.
+    """Return the title after the word ``recipe``.
 
     Raises:
         StatementError: it is missing, or not in quotes.
@@ -344,10 +342,10 @@ def read_title(rest: str) -> str:
 
 
 def read_risk(rest: str) -> str:
-    """Return the ceiling behind ``risk``.
+    """Return the highest allowed risk after the word ``risk``.
 
     Raises:
-        StatementError: it is none.
+        StatementError: it is missing or unknown.
     """
     if not rest:
         raise StatementError(f"risk needs a value: {', '.join(RISKS)}")
@@ -357,10 +355,10 @@ def read_risk(rest: str) -> str:
 
 
 def read_needs(rest: str) -> tuple[str, ...]:
-    """Return what stands behind ``needs``.
+    """Return the needs after the word ``needs``.
 
     Raises:
-        StatementError: a recipe can't need that.
+        StatementError: one of them is unknown, or there is none.
     """
     found = tuple(part.strip() for part in rest.split(",") if part.strip())
     if not found:
@@ -375,13 +373,13 @@ def read_needs(rest: str) -> tuple[str, ...]:
 
 
 def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementError, ...]]:
-    """Return the parameter that a line declares, and what is wrong with it that leaves it usable.
+    """Return the parameter that a line declares, and the errors that leave it usable.
 
     Args:
-        taken: names of the parameters before it.
+        taken: names of the parameters declared before it.
 
     Raises:
-        StatementError: the line is no declaration.
+        StatementError: the line is not a declaration.
     """
     match = PARAM.fullmatch(body)
     if match is None:
@@ -421,11 +419,11 @@ _BEGUN = re.compile(
     r"\s*(?P<equals>=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"'=]+)?)?\s*(?P<help>\"[^\"]*\"|'[^']*')?\s*",
     re.IGNORECASE,
 )
-"""A declaration as far as it is one."""
+"""The longest beginning of a line that fits a declaration."""
 
 
 def _no_declaration(body: str) -> StatementError:
-    """Return the error that says where a line stops being a declaration."""
+    """Return the error that shows where a line stops being a declaration."""
     found = _BEGUN.match(body)
     assert found is not None, "the line begins with param"
     left = body[found.end() :]
@@ -463,7 +461,7 @@ _CALLED = {
     **dict.fromkeys(("enum", "list"), "choice(a|b)"),
     "database": "db",
 }
-"""Kinds by the names that they have elsewhere."""
+"""Kinds by the names that they have in other languages."""
 
 
 def _kind(spec: str) -> tuple[Kind, tuple[str, ...], tuple[str, ...]]:

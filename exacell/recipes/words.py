@@ -1,4 +1,4 @@
-"""Words of a statement that its grammar takes and nothing knows: metrics, listed names, flags for a shell, SQL. Pure."""
+"""Check words that the grammar accepts but that may not exist: metrics, names in LIST, shell flags, SQL. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from exacell.opaque.scan import command_findings
 from exacell.recipes.answers import read_kept, reads
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
-"""Objects whose names are those of metrics."""
+"""Objects whose names are names of metrics."""
 
 
 _INSTEAD = {
@@ -36,15 +36,15 @@ _INSTEAD = {
     "rehearse": "rehearse the whole recipe: `rehearse run NAME`",
     "plan": "show the plan of the whole recipe: `run NAME -n`",
 }
-"""What there is in place of statements that are not for recipes."""
+"""What to write in place of statements that are not allowed in recipes."""
 
 
 def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = False) -> dict[str, str]:
-    """Return what is wrong with the words of a line that is a statement, each with the way out.
+    """Return message → hint for the wrong words of a parsed line.
 
     Args:
-        anything: words that stand for a value which is not known yet, and are not judged.
-        guessed: words of it were misspelt and are what was probably meant.
+        anything: sample words in place of values that are not known yet; they are not judged.
+        guessed: whether misspelt words of the line were replaced by likely corrections.
     """
     found = _of_cells(line.on)
     if line.call is None:
@@ -56,7 +56,7 @@ def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = Fals
 
 
 def _of_cells(on: str) -> dict[str, str]:
-    """Return what is wrong with the cells that a line is for; groups and conditions are not resolved."""
+    """Return message → hint for the cells after ON; groups and conditions are not resolved."""
     if not on or is_condition(on):
         return {}
     try:
@@ -89,7 +89,7 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
         if command.words in (("sql",), ("sql", "asm")):
             refuse_session_bound(one_line(call.text_arg("text")))
         elif command.words in (("sh",), ("host",)):
-            command_findings(command_given(call, call.flags)[0])  # Which refuses quotes from web pages.
+            command_findings(command_given(call, call.flags)[0])  # It refuses typographic quotes.
         elif command.words == ("keep",):
             yield from _of_kept(call, anything)
     except ExacellError as error:
@@ -114,7 +114,7 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
 
 
 def _of_facts(check: FactCheck, anything: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the names and values of a check on facts, each with the way out."""
+    """Yield (message, hint) for wrong names and values in a check on facts."""
     for fact in check.facts:
         yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
         yield from of_filters(fact.object, check.filters, anything)
@@ -125,7 +125,7 @@ def _of_facts(check: FactCheck, anything: Collection[str]) -> Iterator[tuple[str
 
 
 def _of_settings(text: str, anything: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is no path of a setting, of ``PATH`` and ``PATH=VALUE``."""
+    """Yield (message, hint) for each ``PATH`` or ``PATH=VALUE`` whose path is not that of a setting."""
     from exacell.plan.hostsettings import read_path  # Only where a line is about settings.
 
     for word in split_words(text):
@@ -148,13 +148,13 @@ def _of_kept(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
 
 
 def _is_sample(line: Line, anything: Collection[str]) -> bool:
-    """Whether a line is SQL that is not known yet."""
+    """Return whether a line is SQL whose text is not known yet."""
     call = line.call
     return call is not None and call.command.words[0] == "sql" and call.text_arg("text") in anything
 
 
 def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the statement and the column of a reading, each with the way out."""
+    """Yield (message, hint) for the statement and the column of a reading."""
     try:
         line = parse_line(reading.statement, shell=False)
     except ExacellError as error:
@@ -194,7 +194,7 @@ def _of_names(names: Sequence[str], anything: Collection[str]) -> Iterator[tuple
     for name in names:
         if name in anything or metric(name) is not None:
             continue
-        # A name=FL_* of a check is the beginning of names.
+        # In a check, name=FL_* stands for all names with that beginning.
         begun = name[:-1].upper() if name.endswith("*") else ""
         if not begun or not any(known.startswith(begun) for known in metrics()):
             yield f"'{name}' is not a metric", _did_you_mean(name, metrics())
@@ -206,7 +206,7 @@ def _of_pattern(condition: Filter) -> Iterator[tuple[str, str]]:
     try:
         pattern = re.compile(condition.value.text, re.IGNORECASE)
     except re.error:
-        return  # CellCLI's patterns are Java's: what Python can't read may be one.
+        return  # CellCLI uses Java's patterns: one that Python can't read may still be correct.
     if not any(pattern.fullmatch(name) for name in metrics()):
         yield f"no metric has a name like '{condition.value.text}'", ""
 
@@ -217,15 +217,15 @@ def _did_you_mean(word: str, known: Collection[str]) -> str:
 
 
 _SLIP = 0.8
-"""Two words as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""
+"""How similar two words must be (difflib's ratio; 1 is equal) for one to be a slip for the other."""
 
 
 def of_filters(subject: str, filters: Sequence[Filter], anything: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the values of a WHERE, each with the way out.
+    """Yield (message, hint) for wrong values in a WHERE.
 
     Args:
         subject: the object, as LIST takes it.
-        anything: words that stand for a value which is not known yet, and are not judged.
+        anything: sample words in place of values that are not known yet; they are not judged.
     """
     for each in filters:
         if each.operator is Operator.EQUAL and each.value.text not in anything:
@@ -233,7 +233,7 @@ def of_filters(subject: str, filters: Sequence[Filter], anything: Collection[str
 
 
 def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with one value, and the way out; nothing where it may be right."""
+    """Yield (message, hint) if a value is wrong for its attribute; nothing if it may be right."""
     found = find_object(subject)
     known = found.attribute(attribute) if found is not None else None
     if known is None or known.kind is not AttributeKind.ENUM or not known.values or not text or text.endswith("*"):
@@ -250,5 +250,5 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
 
 
 def _is_slip(word: str, known: str) -> bool:
-    """Whether a word is nearly a known one; one with a further word in it says more, and is none."""
+    """Return whether a word is nearly a known one; with a different number of words it is not."""
     return len(word.split()) == len(known.split()) and SequenceMatcher(None, word, known).ratio() >= _SLIP

@@ -1,1 +1,1 @@
-"""The commands as declared: words, parameters, flags, help, and the name of the function that carries each out."""
+"""The declarations of commands: words, parameters, flags, help, and the name of the function that carries each out."""

@@ -7,7 +7,7 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 GROUP = "flash cache"
 
 LIMIT = Flag(name="limit", value=Kind.DURATION, help="cancel a flush that takes longer, and switch caching on")
-"""The flag of the statements that flush a cache."""
+"""The flag ``--limit`` of the statements that flush a cache."""
 
 COMMANDS = (
     Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exacell.language.registry import Command, Effect, Kind, Param
 
 NONE = "none"
-"""As exacell.cellcli.directives has it, which need not be read for completion; a test compares the two."""
+"""The same value as in exacell.cellcli.directives, which completion must not load; a test compares the two."""
 
 _SWITCH = ("on", "off")
 
@@ -20,7 +20,7 @@ _ATTRIBUTES = (
     Param(name="flashCacheSize", kind=Kind.SIZE, help="exactly this much of the flash cache"),
     Param(name="flashLog", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash log"),
 )
-"""What a directive may hold, for completion; later releases have more."""
+"""Attributes of a directive that completion offers; later releases have more."""
 
 GROUP = "IORM"
 
@@ -46,7 +46,7 @@ WHICH = (
         help="which of its directives: the one for this ASM cluster, or the one without",
     ),
 )
-"""What tells directives of one name apart. Source: reference cellcli.md 7.1."""
+"""Parameters that distinguish directives with the same name. Source: reference cellcli.md 7.1."""
 
 _SEVERAL = (
     "Where the plan has several directives of that name, or only a profile's, role=, type= and asmcluster= say which one is "

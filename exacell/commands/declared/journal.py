@@ -22,7 +22,7 @@ _FAILED = Flag(name="failed", help="only changes that did not end well, or did n
 _ALL = Flag(name="all-racks", help="of every rack, not only of this one")
 
 RECENT = 20
-"""Changes that the bare word shows."""
+"""Number of changes that ``journal`` shows without parameters."""
 
 COMMANDS = (
     Command(

@@ -32,7 +32,7 @@ _NAMES = {
         "flush the cache on persistent memory (X8M, X9M), prove it flushed, and let it cache again",
     ),
 }
-"""The cache's names, each known by the name of its release, and what show and flush do under each."""
+"""The cache's names, one for each generation of releases, with the words for its show and flush commands."""
 
 COMMANDS = (
     *(

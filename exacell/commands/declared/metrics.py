@@ -7,13 +7,13 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 GROUP = "metrics"
 
 KINDS = ("flashlog", "flashcache")
-"""Kinds of counters that explain and reports know."""
+"""Kinds of counters that explain and reports can interpret."""
 
 COUNTED = (
     *(*KINDS, "smartio", "xrmemcache", "cell", "celldisk", "griddisk", "host_interconnect", "ibport", "iorm_database"),
     *("iorm_pluggable_database", "iorm_category", "iorm_consumer_group", "iorm_cluster", "sysstat"),
 )
-"""Everything whose counters are kept: objectTypes of METRICCURRENT, and what a database counts."""
+"""All kinds of counters that snapshots contain: objectTypes of METRICCURRENT, and the counters of a database."""
 
 _PAIR = (
     Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),

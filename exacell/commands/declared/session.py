@@ -13,7 +13,7 @@ GROUP = "session"
 SETTINGS = tuple(field.name for field in fields(Settings))
 
 _SETTABLE = tuple(name for name in SETTINGS if name != "format")
-"""What the plain ``set`` changes; ``set format`` is a statement of its own, as ``set mode`` is."""
+"""Settings of the plain ``set``; ``set format`` is a separate statement, like ``set mode``."""
 
 _USUAL_VALUES = {
     "timeout": ("30s", "60s", "5m"),

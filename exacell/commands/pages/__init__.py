@@ -1,1 +1,1 @@
-"""What help shows besides a statement's own page: its first screen, what it finds for any words, and how lines are set."""
+"""The pages of help other than a statement's own: the first screen, the results of searches, and the layout of lines."""

@@ -1,4 +1,4 @@
-"""Help's pages on what CellCLI has: objects, attributes, metrics and codes."""
+"""Help's pages about CellCLI: objects, attributes, metrics and codes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def code_page(text: str) -> Iterator[str]:
     """Yield a page on an error code.
 
     Raises:
-        StatementError: there is none; close ones are suggested.
+        StatementError: the code is unknown; similar ones are suggested.
     """
     found = find_code(text)
     if found is None:
@@ -39,7 +39,7 @@ def code_page(text: str) -> Iterator[str]:
 
 
 def object_page(subject: ObjectType) -> Iterator[str]:
-    """Yield a page on an object: its attributes, and the statements of ours that are about it."""
+    """Yield a page about an object: its attributes, and the exacell statements for it."""
     yield f"{subject.name}: " + ", ".join(verb for verb in Verb if verb in subject.verbs)
     if subject.lifetime.since or subject.lifetime.until:
         until = f", gone in {subject.lifetime.until}" if subject.lifetime.until else ""
@@ -65,7 +65,7 @@ def attribute_page(object_name: str, name: str) -> Iterator[str]:
     """Yield a page on an attribute.
 
     Raises:
-        StatementError: there is none; close ones are suggested.
+        StatementError: the object or attribute is unknown; similar ones are suggested.
     """
     subject = find_object(object_name)
     if subject is None:
@@ -94,7 +94,7 @@ def metric_page(name: str) -> Iterator[str]:
     """Yield a page on a metric.
 
     Raises:
-        StatementError: there is none; close ones are suggested.
+        StatementError: the metric is unknown; similar ones are suggested.
     """
     found = metric(name)
     if found is None:

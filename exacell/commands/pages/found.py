@@ -1,4 +1,4 @@
-"""What help answers to words that name no page: what speaks of them, best first; and its first screen."""
+"""Help's answer to words that name no page: entries that mention them, best first; and the first screen of help."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Own:
-    """What the rack and the user have of their own: names for the statements that help shows, recipes with their titles, and
-    what the page of one says."""
+    """The rack's and the user's own names: cells and databases for example statements, recipes with their titles, and the page
+    of a recipe.
+    """
 
     cells: Sequence[str] = ()
     dbs: Sequence[str] = ()
@@ -33,14 +34,14 @@ class Own:
 
 
 _MOST = 14
-"""Answers that are shown: with the prompt they fill a screen of 24 lines, and nobody reads more."""
+"""Most answers that are shown: with the prompt they fill a screen of 24 lines."""
 
 _UNLISTED = ("help",)
-"""Groups that the first screen leaves out: whoever reads it knows what is in them."""
+"""Groups that the first screen leaves out, because its reader already uses them."""
 
 
 def groups() -> dict[str, list[Command]]:
-    """Return the commands by the name of their group, in help's order."""
+    """Return group name → commands, in help's order."""
     found: dict[str, list[Command]] = {}
     for command in commands().values():
         found.setdefault(command.group, []).append(command)
@@ -48,10 +49,10 @@ def groups() -> dict[str, list[Command]]:
 
 
 def overview(width: int | None, own: Own, *, color: bool) -> Iterator[str]:
-    """Yield the first screen: what people want to do with the statement for it, then all statements by group.
+    """Yield the first screen: common tasks with the statement for each, then all statements by group.
 
     Args:
-        width: columns of the window, into which each line is cut; None: nothing is cut.
+        width: columns of the window, at which lines are cut; None cuts nothing.
         own: names for the statements.
     """
     room = None if width is None else width - 1
@@ -72,7 +73,9 @@ def overview(width: int | None, own: Own, *, color: bool) -> Iterator[str]:
 
 
 def _folded(names: Sequence[str]) -> list[str]:
-    """Return names with those that share an object, or else a verb, as one: ``show|carve griddisk``, ``show health|alerts``."""
+    """Return names in which those with the same object, or else the same verb, are joined: ``show|carve griddisk``, ``show
+    health|alerts``.
+    """
     pairs = [name.partition(" ") for name in names]
     shared = Counter(behind for _, _, behind in pairs if behind)
     found: dict[tuple[bool, str], list[str]] = {}
@@ -86,7 +89,7 @@ def _folded(names: Sequence[str]) -> list[str]:
 
 
 def _joined(names: Sequence[str], room: int | None) -> str:
-    """Return names in one line, as many as there is room for."""
+    """Return names in one line, as many as fit."""
     text = " · ".join(names)
     if room is None or len(text) <= room:
         return text
@@ -96,14 +99,14 @@ def _joined(names: Sequence[str], room: int | None) -> str:
 
 
 def named_pages() -> dict[str, str]:
-    """Return the documentation's pages with their titles."""
+    """Return page of the documentation → its title."""
     return {page: told[0].title for page, told in _told_pages().items()}
 
 
 def found_rows(words: Sequence[str], own: Own) -> tuple[str, list[Row]]:
-    """Return what help knows of ``words``: what to type and a sentence, best first; and a remark on how it was found.
+    """Return a remark on how ``words`` were found, and the entries of help for them, best first: what to type, and a sentence.
 
-    No rows: nothing speaks of them, not even spelt otherwise.
+    Without entries nothing in help mentions the words, not even in another spelling.
     """
     text = " ".join(words)
     asked = asked_words(text)
@@ -128,7 +131,7 @@ def _rows(text: str, asked: Sequence[str], own: Own, known: Sequence[Entry]) -> 
 
 
 def _nearest(word: str) -> str:
-    """Return the word of help's that a word may be a slip for; empty for none."""
+    """Return the word in help for which a word may be a slip; empty for none."""
     return next(iter(closest(word, _vocabulary(), limit=1)), "")
 
 
@@ -139,7 +142,7 @@ def _vocabulary() -> tuple[str, ...]:
 
 @cache
 def _entries() -> tuple[Entry, ...]:
-    """Return all that help knows, once a process."""
+    """Return all entries of help; they are made once per process."""
     return (*_statements(), *_facts(), *_sections())
 
 
@@ -160,7 +163,7 @@ def _statements() -> Iterator[Entry]:
 
 
 def _facts() -> Iterator[Entry]:
-    """Yield what CellCLI has: objects, their attributes, metrics, codes."""
+    """Yield the entries about CellCLI: objects, their attributes, metrics, codes."""
     for code in CODES.values():
         yield Entry(type=f"help {code.code}", name=code.code, about=code.meaning, body=code.way)
     for subject in objects().values():
@@ -179,7 +182,7 @@ def _facts() -> Iterator[Entry]:
 
 
 def _sections() -> Iterator[Entry]:
-    """Yield what the pages of the documentation say, section by section."""
+    """Yield the entries for the sections of the documentation."""
     for page, told in _told_pages().items():
         for section in told:
             about = section.title if section is told[0] else f"{told[0].title.partition(':')[0]}: {section.title}"
@@ -188,9 +191,10 @@ def _sections() -> Iterator[Entry]:
 
 
 def told_of_recipes(name: str) -> str:
-    """Return what the page on recipes says of one word or statement, as Markdown; of ``recipe`` what stands first in it.
+    """Return the section about a word or statement in the page about recipes, as Markdown; for ``recipe`` the page's first
+    section.
 
-    Empty where it has no section of that name.
+    Empty if there is no section of that name.
     """
     first = _told_pages()["recipes"][0]
     text = first.text.strip() if name == "recipe" else told_of("recipes", name)
@@ -199,7 +203,7 @@ def told_of_recipes(name: str) -> str:
 
 
 def told_of(page: str, title: str) -> str:
-    """Return the section of a page of the documentation, as Markdown; empty where it has none of that title."""
+    """Return the section of a page of the documentation, as Markdown; empty if there is none with that title."""
     return next((each.text.strip() for each in _told_pages()[page][1:] if each.title == title), "")
 
 

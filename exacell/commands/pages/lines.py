@@ -1,4 +1,4 @@
-"""How help's pages are set: sentences and two columns, broken between words. Pure."""
+"""The layout of help's pages: sentences and two columns, wrapped between words. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LABEL = 34
 
 
 def wrap(text: str, *, indent: str = "", first: str | None = None) -> list[str]:
-    """Return the lines of a sentence.
+    """Return the lines of a wrapped sentence.
 
     Args:
-        indent: stands before each line.
-        first: stands before the first one instead.
+        indent: text before each line.
+        first: text before the first line, if it differs.
     """
     lead = indent if first is None else first
     return textwrap.wrap(
@@ -27,7 +27,7 @@ def wrap(text: str, *, indent: str = "", first: str | None = None) -> list[str]:
 
 
 def columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """Yield rows of a word and a sentence about it, the sentences below each other."""
+    """Yield rows of a word and a sentence, with the sentences in one column."""
     label = min(max((len(left) for left, _ in rows), default=0) + 4, _LABEL)
     for left, right in rows:
         head = f"  {left:<{label - 2}}"
@@ -38,10 +38,10 @@ def columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
 
 
 def short_rows(rows: Sequence[tuple[str, str]], width: int | None, *, color: bool, typed: int = 0) -> Iterator[str]:
-    """Yield a line a row, cut where the window ends; None for the width cuts nothing.
+    """Yield one line per row, cut at the width of the window; None cuts nothing.
 
     Args:
-        typed: which of the two is what to type, and stands out.
+        typed: which of the two columns is what to type; it is highlighted.
     """
     label = min(max((len(left) for left, _ in rows), default=0), _LABEL)
     for left, right in rows:

@@ -1,4 +1,4 @@
-"""What help says of one recipe: how it is run, its parameters, and its section in the page of the library."""
+"""Help's page about one recipe: how to run it, its parameters, and its section in the page of the library."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from exacell.recipes.files import load_draft, recipe_files, shipped
 
 
 def recipe_page(home: Home, name: str) -> Iterator[str]:
-    """Yield the lines of a recipe's page; nothing where there is no recipe of that name.
+    """Yield the lines of a recipe's page; nothing if there is no recipe of that name.
 
-    A recipe that is not the library's own has the comment with which its file begins in place of a section.
+    For a recipe of the user, the comment at the beginning of its file takes the place of a section.
 
     Raises:
         RecipeError: its file can't be read.
@@ -52,7 +52,7 @@ def _told(param: Param) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield a section's sentences and points, each set anew, without code marks."""
+    """Yield a section's sentences and list items, each wrapped again, without code marks."""
     for part in re.split(r"\n\s*\n|\n(?=\* )", text.replace("`", "")):
         if part.strip():
             first = "* " if part.startswith("* ") else ""
@@ -60,7 +60,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _head(text: str) -> str:
-    """Return the comment with which a recipe's file begins."""
+    """Return the comment at the beginning of a recipe's file."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):

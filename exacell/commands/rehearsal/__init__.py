@@ -1,1 +1,1 @@
-"""A statement tried on a copy of the rack, and what is read of the rack for that."""
+"""Rehearsals: try a statement on a copy of the rack, and read the rack for that."""

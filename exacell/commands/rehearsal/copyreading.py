@@ -1,4 +1,4 @@
-"""What a rack tells of itself so that a copy of it can be made: every object of its cells, and its disk groups."""
+"""Read everything that a copy of a rack needs: every object of its cells, and its disk groups."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
 
 
 CALM = 600.0
-"""Rack seconds in a second, where no flush takes longer than a few minutes."""
+"""Seconds of the copy per real second, if no flush takes longer than a few minutes."""
 
 FASTEST = 36_000.0
 _FLUSH_S = 10.0
-"""Seconds of ours that flushing the dirtiest cell's cache may take, roughly."""
+"""Real seconds that flushing the cache with the most dirty data may take, roughly."""
 
 _FLUSHED_PER_SECOND = 40 << 20
-"""Bytes that the slowest emulated cell flushes in a rack second."""
+"""Bytes that the slowest emulated cell flushes in one of its seconds."""
 
 
 def read_objects(
     services: Services, request: Request, cells: Sequence[str] | None = None
 ) -> dict[str, copying.Objects]:
-    """Return what is copied of ``cells``, of the selected ones when none is named.
+    """Return what a copy needs of ``cells``; of the selected cells if None.
 
     Cell → object type → one record for each object, as LIST printed it.
 
     Raises:
-        RefusedError: a cell gave no answer.
+        RefusedError: a cell did not answer.
     """
     found, problems = _objects(services, request, cells)
     if problems:
@@ -55,9 +55,9 @@ def read_objects(
 def _objects(
     services: Services, request: Request, cells: Sequence[str] | None
 ) -> tuple[dict[str, copying.Objects], list[str]]:
-    """Return what is copied of the cells that answer, and the problems of the others."""
+    """Return what a copy needs of the cells that answer, and the problems of the others."""
     found, problems = _asked(services, request, cells, copying.statements())
-    # A cell may refuse to know what its DESCRIBE does not tell of: then nobody can have set it.
+    # A cell may not know an attribute that its DESCRIBE does not show; then nobody can have set it.
     hidden, refused = (
         _asked(services, request, tuple(found), copying.statements(described=False)) if found else ({}, {})
     )
@@ -81,16 +81,17 @@ def _asked(
 
 
 def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> dict[str, Sequence[Record]]:
-    """Return the texts of an answer by object type: values are as they were printed, since a copy prints them again."""
+    """Return the texts of an answer by object type; values stay as printed, because a copy prints them again."""
     documents = iter(read_xml_documents(answer.reply.stdout))
     known = {kind: not release or fitted(statement, release) is not None for kind, statement in statements.items()}
     return {kind: next(documents).records if asked else () for kind, asked in known.items()}
 
 
 def read_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return all that may be otherwise after a change: cell, or ``ASM name`` → ``object|name|attribute`` → value.
+    """Return everything that a change may affect: cell, or ``ASM name`` → ``object|name|attribute`` → value.
 
-    That is what drift compares and what a copy gets. And the problems of cells and clusters that gave no answer.
+    These are the facts that drift compares, and those of a copy. Also return the problems of cells and clusters without an
+    answer.
     """
     facts, problems, _ = read_all(session, services, request)
     told, more = _objects(services, request, None)
@@ -102,13 +103,13 @@ def read_facts(session: Session, services: Services, request: Request) -> tuple[
 def likeness_of(
     session: Session, services: Services, request: Request, told: Mapping[str, copying.Objects]
 ) -> dict[str, Any]:
-    """Return the description of the rack as it is now, from which a copy is made; sizes in bytes.
+    """Return the description of the rack's current state, from which a copy is made; sizes in bytes.
 
     Args:
-        told: what :func:`read_objects` returned of all its cells.
+        told: the result of :func:`read_objects` for all its cells.
 
     Raises:
-        RefusedError: a cell gave no answer, or a disk group is mounted nowhere.
+        RefusedError: a cell did not answer, or a disk group is mounted nowhere.
     """
     rack = session.need_rack()
     facts = fresh_facts(session, services, request, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
@@ -128,7 +129,7 @@ def likeness_of(
 
 
 def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, Any]:
-    """Return the description of one cell, as :class:`exacell.emulator.likeness.Likeness` wants it."""
+    """Return the description of one cell for :class:`exacell.emulator.likeness.Likeness`."""
     return {
         "name": cell,
         "objects": told,
@@ -147,7 +148,7 @@ def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str
                 hint=f'sql asm "alter diskgroup {group.name} mount"',
             )
     records = [record for objects in told.values() for record in objects.get("GRIDDISK", ())]
-    # A disk that is offline has no path any more, nor a size: its cell tells which grid disk it is.
+    # An offline disk has no path and no size any more: its cell shows which grid disk it is.
     behind = {(r.get("asmDiskGroupName", ""), r.get("asmDiskName", "")): r for r in records if r.get("asmDiskName")}
     host = {instance.inst_id: instance.host.split(".")[0] for instance in asm.instances}
     return [
@@ -181,13 +182,13 @@ def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str
 
 
 def _whole_units(size_mb: int, au_size: int) -> int:
-    """Return the megabytes of a disk that whole allocation units take."""
+    """Return the megabytes of a disk in whole allocation units."""
     unit = max(1, au_size // MIB)
     return size_mb // unit * unit
 
 
 def read_cells(services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
-    """Return the facts of the selected cells: cell → ``object name attribute`` → value; the problems, and what they come to."""
+    """Return the facts of the selected cells (cell → ``object name attribute`` → value), the problems, and the exit code."""
     answers = services.query(*STATEMENTS.values(), timeout=request.read_timeout)
     facts = {
         cell: {name: masked(value) for name, value in neutral(cell, answer.tables).items()}
@@ -199,14 +200,14 @@ def read_cells(services: Services, request: Request) -> tuple[dict[str, dict[str
 def read_all(
     session: Session, services: Services, request: Request
 ) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
-    """Return the same of the selected cells and, under ``ASM name``, of the rack's ASM clusters."""
+    """Return the facts of :func:`read_cells`, with those of the rack's ASM clusters under ``ASM name``."""
     facts, problems, code = read_cells(services, request)
     groups, silent = read_groups(session, services)
     return {**facts, **groups}, [*problems, *silent], worst([code, ExitCode.FAILED]) if silent else code
 
 
 def read_groups(session: Session, services: Services) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return what is compared of the disk groups of the rack's ASM clusters, under ``ASM name``, and the problems."""
+    """Return the facts of the disk groups of the rack's ASM clusters for comparison, under ``ASM name``, and the problems."""
     facts: dict[str, dict[str, str]] = {}
     problems: list[str] = []
     for name in session.need_rack().asm:

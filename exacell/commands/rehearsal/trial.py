@@ -1,8 +1,8 @@
-"""Try a statement on an emulated copy of the rack as it is now: nothing is sent to the rack, nothing enters its journal.
+"""Try a statement on an emulated copy of the rack's current state: nothing is sent to the rack, nothing enters its journal.
 
-What the rack's cells and disk groups tell is read once; the copy is a rack of its own, in a scratch home, with a journal of its
-own, reached like any other. It is read as the rack was: where it is not the same, that is said, or the rehearsal refused. It
-ends with the rehearsal.
+The rack's cells and disk groups are read once. The copy is a separate rack in a temporary home, with its own journal, and is
+reached like any other. It is compared with the rack: differences are shown, or the rehearsal is refused. The copy ends with
+the rehearsal.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from exacell.session.wherecells import use_cells
 
 
 def rehearse(session: Session, services: Services, carry_out: Callable[[Session, Services], Result]) -> Result:
-    """Carry something out on a copy of the rack and return what it would leave, one record per change.
+    """Carry something out on a copy of the rack and return its effects, one record per change.
 
     Args:
         carry_out: does so, with a session on the copy.
 
     Raises:
-        RefusedError: the rack can't be copied, or the statement was refused there as it would be here.
+        RefusedError: the rack can't be copied, or the statement was refused on the copy as it would be on the rack.
     """
     rack = session.need_rack()
     if len(rack.asm) > 1:
@@ -97,19 +97,19 @@ _DERIVED = frozenset(
         "errorCount",
     )
 )
-"""Attributes that only follow from others: not told."""
+"""Attributes that follow from others; they are not shown."""
 
 _SIZES = frozenset(("size", "freeSpace", "virtualSize", "auSize"))
 
 
 def told(before: Facts, after: Facts, *, together: bool = False) -> list[dict[str, object]]:
-    """Return one record per cell, object and change, in each cell's own names.
+    """Return one record per cell, object and change, with each cell's own names.
 
-    An object that comes or goes is one change, not one for each of its attributes. Alerts that come are none: they come by
-    themselves.
+    An object that is created or dropped is one change, not one for each of its attributes. New alerts are left out: they
+    appear by themselves.
 
     Args:
-        together: objects of a cell to which the same happens share a record, their names folded.
+        together: whether objects of a cell with the same change share a record, with their names folded.
     """
     whole: dict[tuple[str, str, str], list[Difference]] = {}
     for one in from_baseline(before, after):
@@ -141,7 +141,9 @@ def _objects_in(facts: Facts) -> set[tuple[str, ...]]:
 
 
 def _changes(found: Sequence[Difference], was: bool, stays: bool) -> list[tuple[str, str, str]]:
-    """Return attribute, before and after for each change of one object, which may have been there and may still be."""
+    """Return attribute, before and after for each change of one object; ``was`` and ``stays``: whether it existed before and
+    after.
+    """
     size = next((one for one in found if one.attribute == "size"), None)
     if not was:
         return [("", "", f"made, {_shown(size.attribute, size.value)}" if size else "made")]
@@ -156,7 +158,7 @@ def _shown(attribute: str, value: str) -> str:
 
 
 def _fold(names: Sequence[str]) -> str:
-    """Return names folded, where a cell's own name stands as ``{cell}``."""
+    """Return names folded; ``{cell}`` in them is the cell's own name."""
     return (
         fold([name.replace("{cell}", "CELL") for name in names]).replace("CELL", "{cell}")
         if len(names) > 1
@@ -166,7 +168,7 @@ def _fold(names: Sequence[str]) -> str:
 
 @contextmanager
 def _copy(session: Session, services: Services, likeness: Mapping[str, Any]) -> Iterator[tuple[Session, Services]]:
-    """Yield a session on a copy of the rack, which ends with it; also when the program is told to end."""
+    """Yield a session on a copy of the rack; the copy ends with the context, also when the program is told to end."""
     rack = session.need_rack()
     name = f"{''.join(c if c.isalnum() or c in '-_' else '-' for c in rack.name)[:50]}-rehearsal"
     with services.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
@@ -204,13 +206,13 @@ def _copy(session: Session, services: Services, likeness: Mapping[str, Any]) -> 
 
 
 class _Rehearsing:
-    """The session's console, where what happens on the copy is marked as such and questions are not asked."""
+    """The session's console during a rehearsal: its messages are marked, and no question is asked."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def say(self, text: str) -> None:
-        """Print one line of talk."""
+        """Print one line of text."""
         self._console.say(f"rehearsal: {text}")
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
@@ -230,11 +232,11 @@ class _Rehearsing:
         return False
 
     def progress(self, progress: ConsoleProgress | None) -> None:
-        """Show where the plan stands."""
+        """Show the progress of the plan."""
         self._console.progress(progress)
 
     def waiting(self, text: str | None) -> None:
-        """Show what is waited for."""
+        """Show the text about what is waited for."""
         self._console.waiting(text)
 
     def data(self, text: str) -> None:

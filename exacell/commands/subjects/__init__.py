@@ -1,4 +1,4 @@
-"""What can be compared and reported, and who knows it by its name: imports, snapshots, sets of trace files.
+"""The sorts of data that can be compared and reported, each found by its name: imports, snapshots, sets of trace files.
 
-Another sort is a module here with a Sort, which :data:`exacell.commands.subjects.sorts.SORTS` names.
+A new sort needs a module here with a Sort, and an entry in :data:`exacell.commands.subjects.sorts.SORTS`.
 """

@@ -1,4 +1,4 @@
-"""Experiments, each of which has two levels to compare of its own."""
+"""Experiments as subjects of a report; each has two levels that are compared with each other."""
 
 from __future__ import annotations
 

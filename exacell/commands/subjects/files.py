@@ -1,4 +1,4 @@
-"""Files of this machine that a statement names: by their paths, or by the name under which a recipe's run has kept them."""
+"""Find the files of this machine that a statement names: by their paths, or by the name under which a recipe's run kept them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from exacell.session.artifacts import kept, state_of
 from exacell.session.given import Services, Session
 
 _KEPT = re.compile(r"(?:(?P<run>r[0-9]+):)?(?P<name>[^:@/*?]+)(?:@(?P<host>[^:@/*?]+))?", re.IGNORECASE)
-"""``r3:fio_1280@ini1``, of which the run and the host may be missing."""
+"""Pattern of ``r3:fio_1280@ini1``; the run and the host may be left out."""
 
 
 def named_files(session: Session, services: Services, text: str) -> dict[Path, str]:
-    """Return the files that a statement names, each with the name that is shown of it.
+    """Return file → its name for display, for the files that a statement names.
 
-    Paths may have * and ? as a shell takes them. What ``copy from`` put into folders of hosts is shown as NAME@HOST.
-    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept, of that host or of all, whose names tell their host.
+    Paths may contain * and ? as in a shell. Files that ``copy from`` put into folders of hosts are shown as NAME@HOST.
+    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept, of that host or of all hosts; the names then contain
+    the host.
 
     Raises:
         StatementError: a quote is missing.
-        RefusedError: there is no such file; or a name that was kept is a file as well, or was kept otherwise.
+        RefusedError: there is no such file; or the name of a kept file is also a path, or the file has changed since it was kept.
     """
     found: dict[Path, str] = {}
     for word in words_of(text):
@@ -37,7 +38,7 @@ def named_files(session: Session, services: Services, text: str) -> dict[Path, s
 
 
 def _shown(session: Session, found: dict[Path, str]) -> dict[Path, str]:
-    """Return the files, each with the name that is shown of it: where one of several lies in a host's folder, with the host."""
+    """Return file → its name for display; if there are several, a file in a host's folder gets the host's name."""
     hosts: tuple[str, ...] = ()
     with suppress(ConfigError):
         hosts = session.need_rack().host_names
@@ -52,10 +53,10 @@ def _shown(session: Session, found: dict[Path, str]) -> dict[Path, str]:
 
 
 def trace_files(session: Session, services: Services, text: str) -> list[Path]:
-    """Return the trace files that a statement names, without the .trm files beside them; errors as of :func:`named_files`.
+    """Return the trace files that a statement names, without .trm files; errors as for :func:`named_files`.
 
     Raises:
-        RefusedError: only .trm files are named, too.
+        RefusedError: or only .trm files are named.
     """
     found = [path for path in named_files(session, services, text) if path.suffix != ".trm"]
     if not found:
@@ -76,7 +77,9 @@ def words_of(text: str) -> list[str]:
 
 
 def kept_rows(session: Session, services: Services, word: str) -> Sequence[Kept]:
-    """Return the rows of what a word names: of that run or the newest that kept something so; empty where it names none."""
+    """Return the rows of what a word names: of the given run, or of the newest run that kept such a name; empty if there are
+    none.
+    """
     asked = _KEPT.fullmatch(word)
     if asked is None:
         return ()

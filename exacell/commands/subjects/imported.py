@@ -1,4 +1,4 @@
-"""Imports, and files that an import would read, those among them that runs of recipes have kept."""
+"""Imports as subjects of a report; also files that could be imported, including files that runs of recipes have kept."""
 
 from __future__ import annotations
 
@@ -67,4 +67,4 @@ IMPORTS = Sort(
     several=_several,
     fitting=_fitting,
 )
-"""An import goes before a file of the same name."""
+"""If an import and a file have the same name, the import is used."""

@@ -1,4 +1,4 @@
-"""Snapshots of the rows of a LIST statement, and what changed between two of them."""
+"""Snapshots of the rows of a LIST statement, and their changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.sampling import read_counters
 
 LEFT_OUT = ("collectionTime", "upTime", "lastRequestTime")
-"""Attributes that move by themselves from one look to the next."""
+"""Attributes that change by themselves from one read to the next."""
 
 COLUMNS = (
     *(Column("cell"), Column("kind"), Column("object"), Column("change"), Column("attribute")),
@@ -32,10 +32,10 @@ COLUMNS = (
 
 
 def told_apart(text: str) -> str:
-    """Return a LIST statement, given without its first word, as it is sent: what tells its rows apart is among its columns.
+    """Return the full LIST statement for a text without its first word; columns that identify a row are added.
 
     Raises:
-        StatementError: it is none.
+        StatementError: the text is not a LIST statement.
     """
     statement = parse(f"LIST {text}")
     assert isinstance(statement, List)
@@ -50,7 +50,7 @@ def told_apart(text: str) -> str:
 def read_rows(
     session: Session, services: Services, request: Request, statement: str
 ) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
-    """Return the rows of each cell that answered with the conditions there, the others' problems, and the exit code."""
+    """Return the rows and conditions of each cell that answered, the problems of the others, and the exit code."""
     cells, problems, code = read_counters(session, services, request, "flashlog")
     answers = services.query(statement, exact=True, timeout=request.read_timeout)
     kind = statement.split()[1].lower()
@@ -67,14 +67,14 @@ def read_rows(
 
 
 def count_rows(rows: Mapping[str, str]) -> int:
-    """Return of how many objects a cell's rows are."""
+    """Return the number of objects in a cell's rows."""
     return len({path.rpartition("|")[0] for path in rows})
 
 
 def changes(before: Snapshot, after: Snapshot) -> tuple[list[Difference], list[str], list[str]]:
-    """Return what changed on the cells that both snapshots have, the problems of the others, and what else is told.
+    """Return the changes on the cells that both snapshots have, the problems of the others, and notes.
 
-    Rows that came or went are one difference each, of their name.
+    A row that was added or removed is one difference, of its name.
     """
     cells = [cell for cell in after.cells if cell in before.cells]
     old, new = ({cell: shot.cells[cell].rows for cell in cells} for shot in (before, after))
@@ -91,14 +91,16 @@ def changes(before: Snapshot, after: Snapshot) -> tuple[list[Difference], list[s
 
 
 def change_rows(kind: str, found: Sequence[Difference]) -> list[dict[str, Any]]:
-    """Return one record per difference; values as they are, numbers with what lies between them."""
+    """Return one record per difference, with unchanged values; numbers also have their difference."""
     return [_row(kind, each) for each in found]
 
 
 def change_lines(
     found: Sequence[Difference], *, together: bool, width: int | None, color: bool, header: bool
 ) -> Iterator[str]:
-    """Yield a table of the differences for eyes: sizes readable, where ``together`` what is the same of several once."""
+    """Yield a table of the differences for display, with readable sizes; with ``together``, equal differences of several cells
+    share a row.
+    """
     rows = []
     for each in folded(found) if together else found:
         shown, apart = readable(each), _apart(each)
@@ -128,7 +130,7 @@ def _row(kind: str, each: Difference) -> dict[str, Any]:
 
 
 def _apart(each: Difference) -> int | float | None:
-    """Return what lies between two numbers, None where not both are some."""
+    """Return the difference of two numbers; None if one of the values is not a number."""
     try:
         apart = _number(each.value) - _number(each.expected)
     except ValueError:

@@ -58,7 +58,7 @@ def _pair(asked: Asked, a: str, b: str) -> Finding:
 
 
 _BETWEEN = ".."
-"""Stands between the names of two snapshots where what lies between them is meant."""
+"""Separates the names of two snapshots that stand for the interval between them."""
 
 
 def _ends(name: str) -> tuple[str, str]:
@@ -71,7 +71,7 @@ def _is_interval(asked: Asked, name: str) -> bool:
 
 
 def _side_by_side(asked: Asked, a: str, b: str) -> Finding:
-    """Return what lies between two snapshots beside what lies between two others."""
+    """Return the comparison of two intervals, each between two snapshots."""
     both = {
         name: pairs_of((asked.session, asked.services, asked.request), _ends(name), anyway=asked.anyway)
         for name in (a, b)
@@ -151,7 +151,7 @@ def _when(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> str:
 
 
 def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]:
-    """Return the passport of all cells: each condition once where they agree, else cell by cell."""
+    """Return the conditions of all cells: each condition once if the cells agree, otherwise cell by cell."""
     found: dict[str, str] = {}
     for kind in kinds:
         found |= told_by_all({cell: counters.passport for cell, counters in shots[kind].cells.items()})

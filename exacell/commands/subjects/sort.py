@@ -1,4 +1,4 @@
-"""What each sort of thing that can be compared and reported must say of itself."""
+"""The functions that each sort of data must provide to be compared and reported."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Who asks, and how.
+    """The session of the user who asks, and the options.
 
     Attributes:
-        anyway: also of what is not alike.
+        anyway: whether to compare data that are not alike, too.
     """
 
     session: Session
@@ -28,16 +28,16 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Sort:
-    """One sort.
+    """One sort of data.
 
     Attributes:
-        title: what its things are called, in the plural.
-        has: whether a name is one of its things; asks no cell.
-        alone: what one of them says; None where only two say something.
-        pair: what the second says beside the first; None where each of them says all by itself.
-        several: what the others say, each beside the first; None where there are two at most.
+        title: the name of its items, in the plural.
+        has: returns whether a name is that of an item; asks no cell.
+        alone: returns the finding about one item; None if only two items can be reported.
+        pair: returns the comparison of the second item with the first; None if items can't be compared.
+        several: returns the comparison of each other item with the first; None if at most two can be compared.
         fitting: the names of those that fit a pattern with *, in the order in which they were kept.
-        newest: the name of the newest one, empty where there is none; of sorts that can be reported without a name.
+        newest: returns the name of the newest item, empty if there is none; None if a report needs a name.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""The sorts of things that can be compared and reported, and which of them names mean."""
+"""The sorts of data that can be compared and reported, and how to find the sort of a name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS, INTERVALS, EXPERIMENTS)
 
 
 def newest(asked: Asked) -> str:
-    """Return the name of what is reported where none is given: the newest experiment.
+    """Return the name of the item that is reported by default: the newest experiment.
 
     Raises:
         RefusedError: there is none.
@@ -31,13 +31,13 @@ def newest(asked: Asked) -> str:
 
 
 def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
-    """Return what one or more things say.
+    """Return the finding about one item, or about the comparison of several.
 
     Args:
         names: one, or more of the same sort; what has a * stands for the things that are kept under names that fit it.
 
     Raises:
-        RefusedError: a name is nothing that is known, they are of different sorts, or of several sorts each.
+        RefusedError: a name is unknown or belongs to several sorts, or the names are of different sorts.
     """
     names = tuple(dict.fromkeys(one for name in names for one in _meant(asked, name)))
     known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
@@ -73,13 +73,13 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
 
 
 def _meant(asked: Asked, name: str) -> Sequence[str]:
-    """Return the names that a pattern stands for; a name itself where it is none, or nothing is kept that fits."""
+    """Return the names that match a pattern; the text itself if it is no pattern, or nothing stored matches."""
     found = [one for sort in SORTS if sort.fitting is not None and "*" in name for one in sort.fitting(asked, name)]
     return found or [name]
 
 
 def _way(sort: Sort, things: int) -> Callable[..., Finding] | None:
-    """Return what a sort says of so many of its things; None where it says nothing."""
+    """Return the function of a sort for that number of items; None if it has none."""
     return sort.alone if things == 1 else sort.pair if things == 2 else sort.several
 
 

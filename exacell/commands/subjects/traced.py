@@ -1,4 +1,4 @@
-"""Sets of 10046 trace files: named files, and what was collected of them where they lie."""
+"""Sets of 10046 trace files: named files, and collections of files on their hosts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from exacell.session.store import Store
 from exacell.session.tracefiles import read_files
 
 SYNC = "log file sync"
-"""The event that is meant where none is named: the wait of a commit."""
+"""The default event: the wait of a commit."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _FIGURES = ("figure", "value", "unit", "low", "high", "means")
@@ -33,7 +33,7 @@ _WAITS = ("event", "waits", "min", "q1", "median", "mean", "q3", "p99", "p99.99"
 
 @dataclass(frozen=True, kw_only=True)
 class _Set:
-    """One side of a comparison: its files, and the log writes that waits share, where the files tell."""
+    """One side of a comparison: its files, and the log writes that several waits share (None if the files don't show them)."""
 
     files: Sequence[Traced]
     writes: LogWrites | None
@@ -43,7 +43,7 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 
 
 def chart_of(event: str, sets: Mapping[str, Histogram]) -> Chart:
-    """Return bars for the mean and quantiles of each set's waits, in microseconds."""
+    """Return a chart with bars for the mean and quantiles of each set's waits, in microseconds."""
     return Chart(
         title=f"{event}, µs",
         x="",
@@ -64,12 +64,12 @@ def chart_of(event: str, sets: Mapping[str, Histogram]) -> Chart:
 
 
 def pair_of(session: Session, services: Services, event: str, a: str, b: str) -> Finding:
-    """Return what an event's waits differ by in two sets, files or collections, as a statement names them.
+    """Return how an event's waits differ in two sets of files or collections, which a statement names.
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
-            events, or a set has no wait for the event.
+        RefusedError: a file or collection does not exist, can't be read or is in both sets; collections are of different events;
+            or a set has no wait for the event.
     """
     names = {"a": a, "b": b}
     kept = {side: _kept(session, name) for side, name in names.items()}
@@ -107,11 +107,12 @@ def pair_of(session: Session, services: Services, event: str, a: str, b: str) ->
 
 
 def traces_of(session: Session, services: Services, text: str, event: str = "") -> list[Traced]:
-    """Return what the trace files and collections that a statement names hold: of one event, or of all where none is named.
+    """Return the contents of the trace files and collections that a statement names: for one event, or for all if ``event`` is
+    empty.
 
     Raises:
         StatementError: a quote is missing.
-        RefusedError: there is no such file or collection, one can't be read, or a collection is of another event.
+        RefusedError: a file or collection does not exist or can't be read, or a collection is of another event.
     """
     words = words_of(text)
     kept = {word: found for word in words if (found := _kept(session, word)) is not None}
@@ -131,14 +132,14 @@ def _collected(found: Collected) -> _Set:
 
 
 def _kept(session: Session, name: str) -> Collected | None:
-    """Return what was collected under a name; None where files are named instead."""
+    """Return the collection with this name; None if the name is that of files."""
     if not _NAME.fullmatch(name) or Path(name).exists() or session.rack is None:
         return None
     return Store(session.home.state_dir / "store.db").find_traces(session.rack.name, name)
 
 
 def _event(asked: str, kept: Sequence[Collected]) -> str:
-    """Return the event that is compared: the one that is asked for, or that of what was collected."""
+    """Return the event that is compared: the one that is asked for, or that of the collections."""
     events = dict.fromkeys((*([asked] if asked else []), *(found.event for found in kept)))
     if len(events) > 1:
         raise RefusedError(f"{' and '.join(events)} can't be compared: both must be waits for one event")
@@ -152,7 +153,7 @@ def _read_set(paths: Sequence[Path], event: str) -> _Set:
 
 
 def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
-    """Return the waits of each file that has some."""
+    """Return the waits of each file that has waits for the event."""
     waits = [file.events[event] for file in found if event in file.events]
     if not waits:
         raise RefusedError(
@@ -163,12 +164,12 @@ def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
 
 
 def _doubts(found: Sequence[Traced]) -> list[str]:
-    """Return what is wrong with a sample: files that are not whole, and times that can't be."""
+    """Return the doubts about a sample: incomplete files, and impossible times."""
     return list(tracesaid.doubts(together([replace(file, events={}, writes={}) for file in found])))
 
 
 def _passport(found: Sequence[Traced]) -> dict[str, str]:
-    """Return what the heads of the files say of where they come from, each value once."""
+    """Return the origin of the files according to their headers, each value once."""
     told: dict[str, dict[str, None]] = {}
     for line in dict.fromkeys(line for one in found for head in one.headers.values() for line in head):
         name, _, value = line.partition(":")
