@@ -25,7 +25,9 @@ COMMANDS = (
                 positional=True,
                 help="start it, end it, or show how it stands",
             ),
-            Param(name="idle", kind=Kind.DURATION, positional=True, help="on: end after so much time without a read (10m)"),
+            Param(
+                name="idle", kind=Kind.DURATION, positional=True, help="on: end after so much time without a read (10m)"
+            ),
         ),
         recipe_ok=False,
         handler="exacell.commands.hold:hold",
