@@ -8,7 +8,7 @@ from exacell.session.answers import problem_of
 from exacell.transport.base import Reply, Request, Role
 
 _NOT_FOUND = 127
-"""Source: POSIX, Shell Command Language, Exit Status for Commands."""
+"""The shell's exit status for a program that it can't find. Source: POSIX, Shell Command Language, Exit Status for Commands."""
 
 
 def dbmcli(host: str, text: str, *, timeout: float | None = None) -> Request:

@@ -13,7 +13,7 @@ from exacell.core.errors import ReplyError
 from exacell.transport.base import Reply
 
 LARGE = 16 << 20
-"""The size in bytes of all answers together up to which they are read into memory."""
+"""If all answers together have at most so many bytes, they are read into memory."""
 
 
 FEW, FEW_LARGE = 100_000, 128 << 20

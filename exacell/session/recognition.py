@@ -192,7 +192,7 @@ class Recognition:
                 self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
-        """Store what hosts of a production rack have shown, and once the known_hosts keys or the addresses of the others.
+        """Store what hosts of a production rack have shown; the first time, also known_hosts keys or addresses of the others.
 
         Nothing is stored for hosts that were reached with another ssh_config than the rack's: names may lead elsewhere there.
         """

@@ -135,9 +135,10 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
 
 
 def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str, upload: Upload) -> None:
-    """Write a file on the host in place, as scp(1) of OpenSSH does too.
+    """Write a file on the host in place.
 
     If source and destination are the same file, as when a host copies to itself, it must not be emptied before it is read.
+    Source: scp(1) of OpenSSH does so, too.
 
     Raises:
         OSError: it can't be written, or has another size at the end.
