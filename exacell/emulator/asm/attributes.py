@@ -163,8 +163,7 @@ def set_attribute(
         wrapper: the outermost line of an error, for example ORA-15018.
 
     Raises:
-        OraError: ``wrapper`` over ORA-15238, 15240, 15241, 15243, 15244, 15221 or 15283; in ALTER, ORA-15242 stands
-            between them.
+        OraError: ``wrapper`` over ORA-15238, 15240, 15241, 15243, 15244, 15221 or 15283; in ALTER, ORA-15242 comes between them.
     """
 
     def refuse(*lines: OraLine) -> OraError:

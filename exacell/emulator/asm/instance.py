@@ -281,7 +281,7 @@ class Asm:
         return group is not None and group.disk_of(cell, griddisk) is not None
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """React to a change of a grid disk or of the disk below it; ``what`` is one of the words of :class:`AsmView`."""
+        """Update disk groups after a change of a grid disk or the disk below it; ``what`` is one of :class:`AsmView`'s words."""
         self._glanced = None
         header = self.header(cell, griddisk)
         if header is not None and header.group in self.groups:
@@ -300,7 +300,7 @@ class Asm:
             lose(self, group, disk, force=what == "failed")
 
     def _glance(self) -> None:
-        """Settle, but only once for all the grid disks that a single LIST asks about."""
+        """Settle disks and rebalances, but only once for all the grid disks that a single LIST asks about."""
         # Called for each grid disk of each cell: comparing the states themselves is the quickest check.
         now, up = self.now(), [cell.services["CELLSRV"] for cell in self.rack.cells.values()]
         if self._glanced is not None and self._glanced[1] == up and 0 <= now - self._glanced[0] < self._glanced[2]:
