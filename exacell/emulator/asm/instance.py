@@ -230,12 +230,12 @@ class Asm:
         return [database for name, database in self.databases.items() if name in owners]
 
     def statistics(self, database: Database) -> Mapping[str, float]:
-        """Return what a database has counted on all of its nodes since it started."""
+        """Return a database's own statistics, summed over all its nodes since it started: value by name."""
         found = (amounts for name, amounts in self.rack.statistics.items() if name.upper() == database.name)
         return next(found, {})
 
     def own_statistics(self, database: Database, node: str) -> Mapping[str, float]:
-        """Return what the user sessions of a database have counted on one node."""
+        """Return the statistics that a database's user sessions have counted on one node: value by name."""
         counted = self.rack.work.counted
         return next((own.get(node, {}) for name, own in counted.items() if name.upper() == database.name), {})
 

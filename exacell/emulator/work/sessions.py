@@ -280,7 +280,7 @@ class UserSession:
         return self.clock
 
     def spend(self, micros: float) -> None:
-        """Move the session's own clock on by so many microseconds."""
+        """Move the session's own clock on by this many microseconds."""
         self._begin()
         self.clock += round(micros)
 
