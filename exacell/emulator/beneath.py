@@ -48,7 +48,7 @@ class Spot:
     Attributes:
         directory: descriptor of the directory that holds it.
         name: its name there; "." for the host's root.
-        found: descriptor of what is there, None when nothing is.
+        found: descriptor of the file or directory there; None if nothing is there.
         path: as the host names it.
     """
 

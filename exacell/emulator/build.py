@@ -180,7 +180,7 @@ def _add_pmem(cell: Cell, pmem: PersistentMemory, rng: random.Random, deployed: 
 def _add_pmem_cache(
     cell: Cell, pmem: PersistentMemory, rng: random.Random, release: Release, mode: str, seed: int
 ) -> None:
-    """Add the log and the cache on persistent memory: the log first, because the cache takes what is left."""
+    """Add the log and the cache on persistent memory: the log first, because the cache takes the rest."""
     disks = [disk.name for disk in cell.usable_disks(DiskType.PMEM)]
     memory = memory_name(release)
     cell.pmem_mode = mode

@@ -46,7 +46,7 @@ def added(present: str, more: str) -> str:
 
 
 def subscribers(text: str) -> list[str]:
-    """Return what is in each pair of parentheses of ``((host=a,port=162),(host=b))``; one subscriber may stand alone."""
+    """Return the text of each subscriber in ``((host=a,port=162),(host=b))``; a single one needs no outer parentheses."""
     inner = text.strip()
     if inner.startswith("((") and inner.endswith("))"):
         inner = inner[1:-1]

@@ -54,7 +54,7 @@ class RackClock:
 
 
 def fastest(cells: int) -> float:
-    """Return the highest speed at which so many cells can be emulated."""
+    """Return the highest speed at which a rack with this many cells can be emulated."""
     return _MOST / cells
 
 

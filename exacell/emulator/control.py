@@ -60,7 +60,7 @@ _LOG_LIMIT = 1 << 20
 _COMMITS_S = 20_000.0
 """The least commits that a rack makes in a second."""
 _HELD_BACK = 4.0
-"""How many times longer than its speed says a load may take, on a machine that is busy with other work."""
+"""Factor by which a load may take longer than expected from its speed, on a machine that is busy with other work."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -143,7 +143,7 @@ def _own_objects(cell: Cell, objects: Objects) -> None:
 
 
 def _security(cell: Cell, objects: Objects) -> None:
-    """Give the cell its clients, roles and users; keys are other keys, and nobody knows the passwords."""
+    """Give the cell its clients, roles and users; the keys are new, and the passwords unknown."""
     kept: dict[str, dict[str, Record]] = {
         "KEY": {
             record.get("name", ""): {"key": secrets.token_hex(16), "type": record.get("type", "")}

@@ -1,4 +1,4 @@
-"""The emulated databases as far as they use storage: their redo log groups, and the changes that SQL makes to these.
+"""The emulated databases' use of storage: their redo log groups, and the changes that SQL makes to these.
 
 Source: reference asm.md section 10 (V$LOG, V$LOGFILE, ADD and DROP LOGFILE, block sizes).
 """

@@ -18,7 +18,7 @@ class DiskType(StrEnum):
 
     @property
     def printed(self) -> str:
-        """Return diskType as CellCLI prints it; both kinds of flash are printed alike."""
+        """Return diskType as CellCLI prints it; both kinds of flash are printed the same."""
         return DiskType.FLASH.value if self is DiskType.CAPACITY else self.value
 
     @property

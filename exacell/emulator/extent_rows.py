@@ -63,7 +63,7 @@ def extent_sizes(units: int) -> Iterator[int]:
 
 
 def _placement(group: DiskGroup) -> list[list[int]]:
-    """Return for each first disk the disks of an extent's copies, each in another failure group."""
+    """Return for each disk a list: itself, and the disks of the other copies of its extents, each in another failure group."""
     ordered = sorted(group.disks.values(), key=lambda d: d.number)
     regular = [disk for disk in ordered if not disk.quorum]
     names = sorted({disk.fail_group for disk in regular})

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
 
 _STUCK_SHARE = 4
-"""A stuck flush keeps one of so many parts of each disk's dirty data, at least a megabyte."""
+"""A stuck flush keeps a quarter of each disk's dirty data, at least a megabyte; this is the divisor."""
 
 
 _BROKEN = {Kind.FLASH_DISK: DiskType.FLASH, Kind.HARD_DISK: DiskType.HARD}

@@ -294,7 +294,7 @@ class FaultBook:
         revision: a number that changes with every change of the faults.
         on_restart: called with the name of a host that restarts; it must close all connections to the host.
         on_power: called with the name of a host that goes down or comes up, and whether it is up.
-        on_change: called when a program on a host has changed when faults begin or end.
+        on_change: called when a program on a host has added or ended a fault.
     """
 
     def __init__(self, clock: RackClock) -> None:

@@ -186,7 +186,7 @@ class Fence:
                 return
 
     def close(self) -> None:
-        """End everything behind the fence."""
+        """End all processes behind the fence."""
         if self.closed:
             return
         self.closed = True

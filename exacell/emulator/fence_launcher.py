@@ -271,7 +271,7 @@ def show_machine(root: str, path: str) -> int:
     """Let /proc and /sys show the emulated host's machine and nothing about this machine.
 
     Each file of /proc that does not belong to a process is covered: by the text of the host's machine, or by an empty file.
-    Directories are covered too, except for files of the kernel that are the same on every machine.
+    Directories are covered too; only the files of :data:`SAME` are still those of this machine's kernel.
 
     Args:
         path: the JSON file with the texts by path; empty for none.

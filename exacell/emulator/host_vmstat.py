@@ -1,4 +1,4 @@
-"""vmstat of an emulated host: one line of figures a report, from :class:`exacell.emulator.host_machine.Machine`.
+"""vmstat of an emulated host: one line of figures for each report, from :class:`exacell.emulator.host_machine.Machine`.
 
 Source: vmstat(8) of procps-ng, and its output for wrong arguments.
 """

@@ -39,7 +39,7 @@ class Need:
 
 
 def may_run(cell: Cell, user: str, text: str, release: Release) -> bool:
-    """Return whether a user of ``cell`` may run a statement; True for a text that CellCLI will refuse as no statement."""
+    """Return whether a user of ``cell`` may run a statement; True also for a text that CellCLI will refuse anyway."""
     try:
         need = needed_by(text, release)
     except CellError:

@@ -25,7 +25,7 @@ class Programs:
 
     Args:
         save: called with the host each time a statement on it may have ended.
-        catch_up: emulates the rack time that has passed since.
+        catch_up: brings the rack up to its clock.
     """
 
     def __init__(self, world: World, save: Callable[[str], None], catch_up: Callable[[], Awaitable[None]]) -> None:

@@ -28,7 +28,7 @@ _DONE = "\nExit Code: 0x00\n"
 
 @dataclass(frozen=True, kw_only=True)
 class Drive:
-    """A drive of the controller; a virtual drive has the same number (``virtual``)."""
+    """A physical drive of the controller; its virtual drive has the number of its slot."""
 
     enclosure: int
     slot: int

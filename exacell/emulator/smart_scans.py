@@ -43,7 +43,7 @@ def content_counter(database: str, *, hit: bool) -> str:
 
 
 def sessions(asked_mb: float) -> int:
-    """Return the number of sessions that scan so many megabytes in a minute."""
+    """Return the number of sessions that are needed to scan this many megabytes in a minute."""
     return -(-int(asked_mb) // _SESSION_MB)
 
 

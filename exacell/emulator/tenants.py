@@ -22,7 +22,7 @@ VOLUMES = 2
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _VOLUME_SLOTS = 5
-"""Slots of a vault for each slot of a volume; the other slots belong to the databases' files."""
+"""Slots of a vault; each volume has one of them, the others belong to the databases' files."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ _SHORTEST_S, _LONGEST_S = 0.05, 1.0
 _SAVED_S = 10.0
 """Seconds after which changes by time are stored."""
 _SHARE = 50.0
-"""Storing may take at most one part in so many of the time."""
+"""Storing takes at most one fiftieth of the time: the pause after it is this many times as long."""
 
 
 class Passing(Protocol):

@@ -79,7 +79,7 @@ class Attribute:
     """One attribute.
 
     Attributes:
-        check: returns the value as it is stored, None when it is not valid.
+        check: returns the value in its stored form; None if it is not valid.
         default: None when the attribute has no row until it is set.
         when: ``create``, ``both`` or ``never`` (read only).
         asm, rdbms: the lowest compatible.asm and compatible.rdbms with which it may be set.
@@ -159,12 +159,11 @@ def set_attribute(
     """Return the attributes after one of them was set.
 
     Args:
-        attributes: what the group has, or what CREATE has gathered so far.
+        attributes: those of the group, or those that CREATE has gathered so far.
         wrapper: the outermost line of an error, for example ORA-15018.
 
     Raises:
-        OraError: ``wrapper`` over ORA-15238, 15240, 15241, 15243, 15244, 15221 or 15283; in ALTER, ORA-15242 stands
-            between them.
+        OraError: ``wrapper`` over ORA-15238, 15240, 15241, 15243, 15244, 15221 or 15283; in ALTER, ORA-15242 comes between them.
     """
 
     def refuse(*lines: OraLine) -> OraError:

@@ -97,7 +97,7 @@ def _group(asm: Asm, name: str, created: float) -> DiskGroup | None:
 def new_file(
     group: DiskGroup, kind: str, database: str, tag: str, size_bytes: int, created: float, block_size: int = 8192
 ) -> AsmFile:
-    """Add a file to a group and return it: control files have three copies in a NORMAL group, others as many as the group.
+    """Return a new file for a group: control files have three copies in a NORMAL group, others as many as the group.
 
     Source: reference asm.md section 4.
     """

@@ -230,12 +230,12 @@ class Asm:
         return [database for name, database in self.databases.items() if name in owners]
 
     def statistics(self, database: Database) -> Mapping[str, float]:
-        """Return what a database has counted on all of its nodes since it started."""
+        """Return a database's own statistics, summed over all its nodes since it started: value by name."""
         found = (amounts for name, amounts in self.rack.statistics.items() if name.upper() == database.name)
         return next(found, {})
 
     def own_statistics(self, database: Database, node: str) -> Mapping[str, float]:
-        """Return what the user sessions of a database have counted on one node."""
+        """Return the statistics that a database's user sessions have counted on one node: value by name."""
         counted = self.rack.work.counted
         return next((own.get(node, {}) for name, own in counted.items() if name.upper() == database.name), {})
 
@@ -281,7 +281,7 @@ class Asm:
         return group is not None and group.disk_of(cell, griddisk) is not None
 
     def grid_disk_changed(self, cell: str, griddisk: str, what: str) -> None:
-        """React to a change of a grid disk or of the disk below it; ``what`` is one of the words of :class:`AsmView`."""
+        """Update disk groups after a change of a grid disk or the disk below it; ``what`` is one of :class:`AsmView`'s words."""
         self._glanced = None
         header = self.header(cell, griddisk)
         if header is not None and header.group in self.groups:
@@ -300,7 +300,7 @@ class Asm:
             lose(self, group, disk, force=what == "failed")
 
     def _glance(self) -> None:
-        """Settle, but only once for all the grid disks that a single LIST asks about."""
+        """Settle disks and rebalances, but only once for all the grid disks that a single LIST asks about."""
         # Called for each grid disk of each cell: comparing the states themselves is the quickest check.
         now, up = self.now(), [cell.services["CELLSRV"] for cell in self.rack.cells.values()]
         if self._glanced is not None and self._glanced[1] == up and 0 <= now - self._glanced[0] < self._glanced[2]:

@@ -50,7 +50,7 @@ class GroupIo:
 
 
 def group_io(asm: Asm, group: DiskGroup, only: Database | None = None) -> GroupIo:
-    """Return what all databases, or only one of them, have read and written in a group."""
+    """Return the requests and bytes that all databases, or only one of them, have read and written in a group."""
     reads = bytes_read = writes = bytes_written = 0.0
     for database in asm.databases.values() if only is None else (only,):
         counted = asm.statistics(database)

@@ -216,7 +216,7 @@ def partners(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def operations(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$ASM_OPERATION; only the instance that does the work has SOFAR and the columns after it."""
+    """Yield the rows of V$ASM_OPERATION; SOFAR and the estimates are only on the instance that does the work."""
     asm, now = instance.asm, instance.asm.now()
     for group in asm.groups.values():
         operation = group.operation

@@ -150,7 +150,7 @@ class Names(Protocol):
 
 
 class ProgramScope(Scope):
-    """The outermost scope of the queries of a PL/SQL block: its variables, which are read anew for each row."""
+    """The outermost scope of the queries of a PL/SQL block: its variables, which are read again for each row."""
 
     def __init__(self, names: Names) -> None:
         super().__init__((), None)

@@ -226,7 +226,7 @@ _SCOPED = (
     "CONSTRAINTS", "DB_LINKS", "INDEXES", "IND_PARTITIONS", "JOBS", "LOBS", "MVIEWS", "OBJECTS", "SCHEDULER_JOBS",
     "SEGMENTS", "SYNONYMS", "TABLES", "TAB_PARTITIONS", "TRIGGERS",
 )  # fmt: skip
-"""Views of the dictionary that also exist with the prefixes for all visible objects and for the user's own."""
+"""Views of the dictionary that exist with the prefixes DBA_, ALL_ and USER_."""
 
 _SYNONYMS = {
     **{f"{g}V${name}": f"{g}V$PARAMETER" for name in ("SYSTEM_PARAMETER", "PARAMETER2") for g in ("", "G")},

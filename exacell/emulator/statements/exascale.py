@@ -1,4 +1,4 @@
-"""The Exascale cluster and its nodes, as far as CellCLI shows and changes them.
+"""The Exascale cluster and its nodes: the attributes that CellCLI shows and changes.
 
 CREATE ESCLUSTER sets up the ExaROOT service on the cell; REGISTER ESNODE adds nodes to the cluster there. ALTER ESCLUSTER and
 ALTER ESNODE set their attributes; there is no DROP. Public pages show only names of attributes and forms of statements: the

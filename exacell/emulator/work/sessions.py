@@ -56,7 +56,7 @@ class Work:
         reads: reads of single tables that cells have not counted yet, by database and cell.
         kept: tables with CELL_FLASH_CACHE KEEP that sessions have read, as caches name them.
         connected: the number of the last session; the first one since the rack was started has a number by the rack's time.
-        ended: the sessions that have worked and have ended.
+        ended: the number of sessions that have worked and have ended.
         files: returns the files of a database node; None if hosts have no files.
     """
 
@@ -289,7 +289,7 @@ class UserSession:
         return self.clock
 
     def spend(self, micros: float) -> None:
-        """Move the session's own clock on by so many microseconds."""
+        """Move the session's own clock on by this many microseconds."""
         self._begin()
         self.clock += round(micros)
 
