@@ -18,6 +18,7 @@ from exacell.cellcli.reply import cut_line, errors as reply_errors, read_columns
 from exacell.core.background import Meanwhile
 from exacell.session.answers import Answer, Answers, answer_of, fit, object_of, problem_of
 from exacell.session.hung import MUTE, PATIENCE, Hanging, KeptHung
+from exacell.session.keptreleases import KeptReleases
 from exacell.session.upon import Upon, pair_of
 from exacell.session.vault import reveal
 from exacell.transport.base import (
@@ -46,6 +47,7 @@ class Fleet:
         like: another fleet of the same rack; both share the releases learned and the cells that hung.
         patience: seconds that a read may take; a cell that hung gets at most this when it is asked again, and at most 10.
         kept: the record of hung cells that command lines share; None for none.
+        kept_releases: the record of releases that command lines share; None for none.
     """
 
     def __init__(
@@ -55,8 +57,12 @@ class Fleet:
         like: Fleet | None = None,
         patience: float = PATIENCE,
         kept: KeptHung | None = None,
+        kept_releases: KeptReleases | None = None,
     ) -> None:
         self.transport = transport
+        self._doubted: set[str] = set()
+        """Cells whose remembered release did not serve."""
+        self._kept_releases: KeptReleases | None = like._kept_releases if like is not None else kept_releases
         self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
         self._ids: dict[str, str] = like._ids if like is not None else {}
@@ -144,6 +150,8 @@ class Fleet:
         for reply in result.ok:
             if reply.target not in told:
                 self._remember(reply)  # For transports that hand over replies only at the end.
+        if self._kept_releases is not None:
+            self._kept_releases.write({c: release for c in unknown if (release := self._releases.get(c))})
         mute = {reply.target: reply for reply in result.in_state(*MUTE)}
         return {cell: self._hanging.still(reply, short) if cell in hung else reply for cell, reply in mute.items()}
 
@@ -195,6 +203,8 @@ class Fleet:
         strangers = self.strangers(cells)
         if not strangers:
             return ask(cells)
+        if exact and (remembered := self._remembered(strangers)):
+            return self._by_memory(cells, remembered, ask, on_answer)
         # Cells that do not even answer with their release delay no other cell, and are not asked again.
         said: dict[str, Reply] = {}
         greeting = Meanwhile(
@@ -227,10 +237,45 @@ class Fleet:
             answers.update(part.result().answers)
         return Answers(answers={cell: answers[cell] for cell in cells})
 
+    def _remembered(self, cells: Sequence[str]) -> dict[str, str]:
+        """Return the releases that these cells had when an earlier command line asked; empty if one of them is not known,
+        hung, or was asked by a remembered release in vain."""
+        if self._kept_releases is None or self._doubted.intersection(cells) or self._hanging.among(cells):
+            return {}
+        kept = self._kept_releases.read()
+        return {cell: kept[cell] for cell in cells} if all(cell in kept for cell in cells) else {}
+
+    def _by_memory(
+        self,
+        cells: Sequence[str],
+        remembered: Mapping[str, str],
+        ask: Callable[..., Answers],
+        on_answer: Callable[[Answer], None] | None,
+    ) -> Answers:
+        """Return the answers of cells that are asked by their remembered releases. Whose answer can't be used is asked for its
+        release, then once more."""
+
+        def useful(answer: Answer) -> bool:
+            return answer.cell not in remembered or not answer.problem or answer.reply.state in MUTE
+
+        def arrived(answer: Answer) -> None:
+            if on_answer is not None and useful(answer):
+                on_answer(answer)
+
+        found = ask(cells, remembered=remembered, on_answer=arrived)
+        wrong = [cell for cell in cells if not useful(found.answers[cell])]
+        if not wrong:
+            return found
+        self._doubted.update(wrong)
+        self.greet(wrong)
+        again = ask(wrong, on_answer=on_answer)
+        return Answers(answers={**found.answers, **again.answers})
+
     def _query(
         self,
         cells: Sequence[str],
         *,
+        remembered: Mapping[str, str] | None = None,
         statements: Sequence[str],
         timeout: float | None,
         exact: bool,
@@ -238,7 +283,8 @@ class Fleet:
         on_answer: Callable[[Answer], None] | None,
         cancel: threading.Event | None,
     ) -> Answers:
-        releases = self.releases(cells)
+        known = {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
+        releases = self.releases(cells) if remembered is None else {**known, **remembered}
         objects = [object_of(statement) for statement in statements]
         fits = {} if exact else {release: fit(statements, release) for release in set(releases.values())}
         asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}

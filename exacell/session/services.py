@@ -191,13 +191,19 @@ class Services:
         """Return the fleet that sends statements to the cells of the current rack."""
         from exacell.session.fleet import Fleet
         from exacell.session.hung import KeptHung
+        from exacell.session.keptreleases import KeptReleases
 
         session, transport = self._session, self.transport
         with self._lock:
             if self._fleet is None:
                 rack = session.need_rack()
                 patience = rack.command_timeout or session.settings.timeout
-                self._fleet = Fleet(transport, patience=patience, kept=KeptHung(session.home, rack.name))
+                self._fleet = Fleet(
+                    transport,
+                    patience=patience,
+                    kept=KeptHung(session.home, rack.name),
+                    kept_releases=KeptReleases(session.home, rack.name),
+                )
             return self._fleet
 
     def query(

@@ -68,6 +68,7 @@ _CACHE = (
     ("racks.marshal", "configured racks, for completion", ""),
     ("commands.pickle", "statements, for completion", ""),
     ("hung", "which cells did not answer in time", ""),
+    ("releases", "which release each cell had", ""),
 )
 
 
