@@ -88,7 +88,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """Return the check as text: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``; sizes have units."""
+        """Return the check as text, such as ``celldisk flushStatus in complete, completed where diskType=FlashDisk``."""
         where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
         tail = f" where {where}" if where else ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
