@@ -48,7 +48,7 @@ class Passage:
 
 
 class Gatekeeper:
-    """Lets waves pass."""
+    """Decides whether waves may begin, and waits for their gates."""
 
     def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient], console: Console, times: Times) -> None:
         self._fleet = fleet

@@ -57,7 +57,7 @@ class JournalReader(JournalFile):
 
     @property
     def head(self) -> str:
-        """The newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
+        """Return the newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
         kept = self.kept_head()
         return "" if kept is None else f"{kept[0]}:{kept[1][:12]}"
 

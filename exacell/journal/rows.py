@@ -361,7 +361,7 @@ _KINDS: Mapping[str, type[Entry]] = {
 _JSON: Mapping[str, type | tuple[type, ...]] = {
     "str": str, "int": int, "bool": bool, "float": (float, int), "tuple": (list, tuple), "Mapping": Mapping,
 }  # fmt: skip
-"""Type of a field → the types that its value may have in JSON, and before it becomes JSON."""
+"""Type of a field → the types that its value may have, in JSON or before the conversion to JSON."""
 
 
 @cache
@@ -447,13 +447,13 @@ _BY_TARGET = ("done", "skipped", "inverse")
 
 
 def _names(plan: Mapping[str, Any]) -> set[str]:
-    """Return the cells and hosts that a plan as JSON names."""
+    """Return the cells and hosts that a plan in JSON form names."""
     steps = {step["target"] for stage in plan.get("stages", ()) for step in stage["steps"]}
     return steps.union((plan.get("rolling") or _NOTHING).get("others", ()), *(plan.get(key, ()) for key in _BY_TARGET))
 
 
 def _plan_renamed(plan: Mapping[str, Any], other: Mapping[str, str]) -> dict[str, Any]:
-    """Return a plan as JSON with other names for some of its cells and hosts."""
+    """Return a plan in JSON form with other names for some of its cells and hosts."""
     found = {**plan, "stages": []}
     for stage in plan.get("stages", ()):
         steps = [{**step, "target": other.get(step["target"], step["target"])} for step in stage["steps"]]

@@ -38,9 +38,7 @@ def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
     try:
         with tempfile.TemporaryDirectory(prefix="exacell-") as folder:
             copy = Path(folder) / "journal.db"
-            with suppress(
-                FileNotFoundError
-            ):  # First: a killed writer's unfinished commit is rolled back in the copy too.
+            with suppress(FileNotFoundError):  # First: an unfinished commit is rolled back in the copy too.
                 shutil.copyfile(f"{path}-journal", f"{copy}-journal")
             shutil.copyfile(path, copy)
             _lengthen(copy)

@@ -119,11 +119,11 @@ class Undo(StrEnum):
     """How a step can be taken back."""
 
     STATEMENT = "statement"
-    """By sending ``Step.inverse``."""
+    """``undo`` sends ``Step.inverse``."""
     NOTHING = "nothing"
     """There is nothing to take back."""
     IMPOSSIBLE = "impossible"
-    """It cannot be undone, because of ``Step.inverse``."""
+    """It can't be undone; ``Step.inverse`` has the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +194,7 @@ class Gate(StrEnum):
     """Which targets take part in a stage."""
 
     EACH = "each"
-    """A target whose own earlier steps succeeded."""
+    """Each target whose own earlier steps succeeded."""
     ALL = "all"
     """All targets, if every target's earlier steps succeeded; else none."""
     MEND = "mend"

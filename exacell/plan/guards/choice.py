@@ -262,7 +262,7 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
         try:
             plan = parse_plan(render_value(value)) if value is not None else None
         except ExacellError:
-            continue  # The cell says what it thinks of it.
+            continue  # The cell itself reports what is wrong with it.
         if plan is not None and (why := over_allocated(plan)):
             raise RefusedError(
                 f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level can be 100 in total"
@@ -288,7 +288,7 @@ def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text:
         try:
             plan = parse_plan(render_value(value)) if value is not None else None
         except ExacellError:
-            continue  # The cell says what it thinks of it.
+            continue  # The cell itself reports what is wrong with it.
         for cell, fact in facts.items():
             held = (fact.iorm if name == "dbplan" else None) or IormPlan()
             if plan is not None and (why := against_rules(plan, held)):

@@ -62,8 +62,8 @@ class ByCell:
     """The parts of a step, by cell, in a plan that removes something.
 
     Attributes:
-        needs: checks right before the statement, on cells whose loss was not accepted because it needs no acceptance.
-        always: checks right before the statement on all cells, even with acceptance.
+        needs: checks right before the statement, only on cells where the user does not have to accept a loss.
+        always: checks right before the statement on all cells, even if a loss was accepted.
         proves: checks after the statement.
         changes: the values before and after that the plan shows.
     """

@@ -338,7 +338,7 @@ class _Switch(Maker):
         )
 
     def offline(self, change: SwitchDisks, now: datetime | None) -> Plan:
-        """Return the plan of OFFLINE, if a whole copy of all data stays online, and most voting files do.
+        """Return the plan of OFFLINE; all disks that hold the other copies must be in order, and most voting files must stay.
 
         If ASM would drop the disks before any work on them could end, it is judged like DROP.
         """
