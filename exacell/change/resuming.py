@@ -110,9 +110,7 @@ def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: R
     rack = session.need_rack().name
     first = plan_row(services.journal, rack, root_of(services.journal, rack, row.change))
     recipe = first.origin
-    if (
-        ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe
-    ):  # Other origins are, for example, resume 3 and undo 3.
+    if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Others: resume 3, undo 3.
         return []
     ways = f"`run {recipe}` runs all lines"
     if any(run.key == first.run for run in unfinished_runs(services.store(), rack)):

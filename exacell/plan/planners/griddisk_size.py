@@ -82,7 +82,7 @@ def resize_griddisk_plan(
 
     Args:
         facts: with CELL, CELLDISK and GRIDDISK read.
-        asm: the cluster whose disk group uses them; may be None when none of them is in use.
+        asm: the cluster whose disk group uses them; may be None if none of them is in use.
         size: bytes of each grid disk; rounded down to 16M.
         sent: statements that the continued attempt has sent: a rebalance that one of them began is waited for.
 
