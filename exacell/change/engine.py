@@ -168,7 +168,8 @@ class Engine:
     def _observe_caching(self, run: Run) -> Iterator[Row]:
         """Yield a row with the present caching state of each cell whose caching was switched off.
 
-        The journal warns until a row shows it on. A cell that may still carry out a statement without an answer is left out: its present state proves nothing.
+        The journal warns until a row shows it on. A cell that may still carry out a statement without an answer is left out:
+        its present state proves nothing.
         """
         steps = [step for step in run.plan.steps if step.caching_off]
         unsure = {
