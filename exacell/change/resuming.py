@@ -135,7 +135,7 @@ def retry(session: Session, services: Services, request: Request, flags: Mapping
     """Repeat the newest change of the rack on exactly the targets on which it failed.
 
     Raises:
-        RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
+        RefusedError: the session is read-only; there is no change, it still runs, or it failed nowhere.
     """
     rack = session.need_rack().name
     _refuse_read_only(session, services, flags)

@@ -54,7 +54,7 @@ NOT_LEFT = "refused"
 
 
 def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
-    """Return the changes that switched caching off without being seen on again since, newest last.
+    """Return the changes that switched a cache off which was not seen on again since, newest last.
 
     An intent that switches caching off counts even before its statement is sent. Only an outcome that switched caching on,
     or a later observation of it, clears it.
@@ -80,7 +80,7 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
                 dropped=drops,
                 comes=drops,
                 cache=cache,
-                sure=not entry.statement,  # A step that only follows a flush finds the cache off before.
+                sure=not entry.statement,  # Before a step that only follows a flush, the cache was off already.
             )
         elif _is_back(entry):
             off.pop(key, None)
@@ -136,7 +136,7 @@ def _is_back(row: StepRow | Observed) -> bool:
 
 
 def _cache_after(item: CachingOff, row: StepRow | Observed) -> CachingOff:
-    """Return a cache that is off, after a row about the end of its statement or about its state."""
+    """Return the item of a cache that is off, updated by a row about the end of its statement or about its state."""
     if isinstance(row, Observed):
         # Off can mean flushed or gone: it shows that it does not cache, not whether it exists.
         told = row.caching not in ("", UNTOLD)  # If empty, something else was seen.
@@ -144,7 +144,7 @@ def _cache_after(item: CachingOff, row: StepRow | Observed) -> CachingOff:
     if not isinstance(row, Outcome) or not row.caching_off:
         return item
     if row.state in _NOT_DONE:
-        # A cache that was not dropped is still flushed. If the cell did not refuse the DROP, a later reading shows that.
+        # A cache that was not dropped is still flushed. If only a reading showed that, the DROP may still happen.
         comes = item.comes and row.settled
         return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
     if row.state != "done":
