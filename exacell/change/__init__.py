@@ -1,1 +1,1 @@
-"""A change: its plan confirmed, locked, carried out, followed, settled, resumed, undone and taken back by itself."""
+"""Carry out changes: plans are confirmed, locked, carried out, followed, settled, resumed, undone and taken back in time."""

@@ -166,9 +166,10 @@ class Engine:
         return run.report
 
     def _observe_caching(self, run: Run) -> Iterator[Row]:
-        """Yield rows for the cells whose caching was switched off and is on again; the journal warns until it is seen on.
+        """Yield a row with the present caching state of each cell whose caching was switched off.
 
-        A cell that may still carry out a statement without an answer does not prove anything by caching now.
+        The journal warns until a row shows it on. A cell that may still carry out a statement without an answer is left out:
+        its present state proves nothing.
         """
         steps = [step for step in run.plan.steps if step.caching_off]
         unsure = {

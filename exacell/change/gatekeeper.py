@@ -48,7 +48,7 @@ class Passage:
 
 
 class Gatekeeper:
-    """Lets waves pass."""
+    """Decides whether waves may begin, and waits for their gates."""
 
     def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient], console: Console, times: Times) -> None:
         self._fleet = fleet
@@ -87,8 +87,9 @@ class Gatekeeper:
         """Wait until the gate before wave ``number`` is open or stays closed; return the Passage.
 
         The wait ends after ``rolling.within`` seconds, and earlier if waiting can't open the gate: the lock is not held for a
-        cell that only a statement can repair. The last look is the first one that begins after that time, so that one late
-        answer does not cost a look. A look waits for a cell no longer than the remaining time, and an interruption ends it.
+        cell that only a statement can repair. The last look is the first one that begins after that time, so that a late
+        answer does not reduce the wait to a single look. A look waits for a cell no longer than the remaining time, and an
+        interruption ends it.
         """
         wave, of = rolling.waves[number - 1], len(rolling.waves)
         title = f"gate before wave {number} of {of}"

@@ -89,7 +89,7 @@ def pass_pager(session: Session, services: Services, request: Request, call: Cal
 def note_config(session: Session, services: Services, name: str) -> None:
     """Journal that an ssh_config of the command line names programs that may be started on this machine.
 
-    Does nothing where no such program may be started: with -m or on a production rack.
+    Does nothing if no such program may be started: with -m or on a production rack.
 
     Raises:
         ConfigError: the file can't be read.

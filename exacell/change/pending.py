@@ -221,7 +221,7 @@ def _half(journal: Journal, row: Planned) -> Pending:
 
 
 def _resumed(item: Pending) -> bool:
-    """Return whether resume carries a change to its end, together with what it left behind."""
+    """Return whether resume finishes this change, and also what it left behind."""
     return item.state in ("unfinished", "stopped") and not item.mend.endswith("--abandon")
 
 

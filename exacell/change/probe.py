@@ -34,7 +34,7 @@ def seen(fleet: Fleet, cells: Sequence[str], cache: str) -> dict[str, str]:
     """Return for each cell ``on``, ``off`` (flushing or flushed), ``gone``, or ``untold`` if the cell has no flush.
 
     Args:
-        cache: as :attr:`exacell.plan.model.Step.cache` has it.
+        cache: a value of :attr:`exacell.plan.model.Step.cache`.
     """
     asked = [_LISTS[cache]]
     caching = {}

@@ -98,7 +98,7 @@ class RecipeRunner:
         self._begun = self._of = 0
         """Number of lines begun, and of all lines."""
         self.unsettled = False
-        """Return whether a final line failed."""
+        """True once a final line has failed."""
 
     def run(self) -> Result:
         """Run all lines, and the final ones in any case; then raise the error that stopped the others, if nothing else failed.

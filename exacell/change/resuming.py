@@ -110,7 +110,7 @@ def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: R
     rack = session.need_rack().name
     first = plan_row(services.journal, rack, root_of(services.journal, rack, row.change))
     recipe = first.origin
-    if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
+    if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Others: resume 3, undo 3.
         return []
     ways = f"`run {recipe}` runs all lines"
     if any(run.key == first.run for run in unfinished_runs(services.store(), rack)):
@@ -135,7 +135,7 @@ def retry(session: Session, services: Services, request: Request, flags: Mapping
     """Repeat the newest change of the rack on exactly the targets on which it failed.
 
     Raises:
-        RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
+        RefusedError: the session is read-only; there is no change, it still runs, or it failed nowhere.
     """
     rack = session.need_rack().name
     _refuse_read_only(session, services, flags)

@@ -1,1 +1,1 @@
-"""The journal: what is written before and after every change, its hash chain, and what it tells of earlier runs."""
+"""Keep the journal: the rows before and after every change, their hash chain, and questions about earlier runs."""

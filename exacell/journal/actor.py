@@ -1,4 +1,4 @@
-"""Who acts, and whether the process that acted still runs."""
+"""Find out who acts, and whether the process that acted still runs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from exacell.journal.rows import Actor
 
 
 def actor() -> dict[str, str]:
-    """Return who acts, for the plan row: OS user, SUDO_USER, host, where the session came from by SSH, process, and
-    exacell's version.
+    """Return who acts, for the plan row: OS user, SUDO_USER, host, client of the SSH session, process, and exacell's version.
 
-    ``started`` tells the process from a later one of the same number.
+    ``started`` distinguishes the process from a later one with the same number.
     """
     return {
         "user": _user(),
@@ -29,9 +28,9 @@ def actor() -> dict[str, str]:
 
 
 def _user() -> str:
-    """Return whom the kernel knows: LOGNAME and USER are anybody's to set, and su leaves them as they were.
+    """Return the user that the kernel knows: anybody can set LOGNAME and USER, and su does not change them.
 
-    The number where the system has no name for it, as in a container.
+    If the system has no name for the user, as in a container, the number is returned.
     """
     try:
         return pwd.getpwuid(os.getuid()).pw_name
@@ -40,13 +39,13 @@ def _user() -> str:
 
 
 PROC = Path("/proc")
-"""Where the kernel tells of processes; it may hide those of other users (hidepid)."""
+"""The folder in which the kernel describes processes; it may hide those of other users (hidepid)."""
 
 
 def _stat(pid: str) -> list[str]:
-    """Return what the kernel tells of a process from its state on; empty where it tells nothing.
+    """Return the kernel's fields about a process, from its state on; empty if there are none.
 
-    Source: proc(5), /proc/pid/stat: the state is field 3, behind the program's name in parentheses, which may hold anything.
+    Source: proc(5), /proc/pid/stat: the state is field 3, after the program's name in parentheses, which may contain anything.
     """
     try:
         return (PROC / pid / "stat").read_text().rpartition(")")[2].split()
@@ -55,7 +54,7 @@ def _stat(pid: str) -> list[str]:
 
 
 def _started(pid: str) -> str:
-    """Return when a process started, in clock ticks since the host did; empty where that is not told.
+    """Return when a process started, in clock ticks since the host did; empty if that is not shown.
 
     Source: proc(5), /proc/pid/stat, field 22, starttime.
     """
@@ -63,10 +62,10 @@ def _started(pid: str) -> str:
 
 
 def alive(who: Actor) -> bool:
-    """Return whether a process still runs; True for one of another host, which can't be told.
+    """Return whether a process still runs; True for a process of another host, where that can't be checked.
 
     Args:
-        who: names it by host, pid and started; without started the number alone decides.
+        who: names the process by host, pid and started; without started only the number counts.
     """
     pid = who.pid
     if who.host != socket.gethostname():
@@ -74,13 +73,13 @@ def alive(who: Actor) -> bool:
     if not pid.isdecimal() or not int(pid):
         return False
     if who.started and _started(pid) not in ("", who.started):
-        return False  # The number belongs to another process now.
-    # What is not told may be hidden: the signal decides. One that has ended and is not waited for (Z) still takes it.
+        return False  # Another process has this number now.
+    # A process without a state may be hidden: the signal decides. An ended one that nobody waited for (Z) still accepts it.
     return _stat(pid)[:1] != ["Z"] and _signalled(pid)
 
 
 def _signalled(pid: str) -> bool:
-    """Return whether there is a process of that number, hidden or not."""
+    """Return whether a process with this number exists, hidden or not."""
     try:
         os.kill(int(pid), 0)
     except PermissionError:

@@ -1,4 +1,4 @@
-"""The journal's rows for eyes and for programs: chosen, summed up by change, flattened, exported."""
+"""Prepare the journal's rows for people and programs: chosen, summed up by change, flattened, exported."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from exacell.plan.model import Step
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which changes are wanted; empty and None want all.
+    """Which changes are wanted; empty or None means all.
 
     Attributes:
-        since, until: a change whose rows are all outside is left out; UTC.
-        user: the operating-system user, or the one behind sudo.
+        since, until: a change is left out if all of its rows are outside; UTC.
+        user: the operating-system user, or the user that used sudo.
         target: a cell or database node that a row is about.
-        word: part of the statement, without regard to case.
-        failed: only those that ended with another exit code than 0, or not at all.
+        word: part of the statement, in any case.
+        failed: only changes that did not end, or not with exit code 0.
     """
 
     since: datetime | None = None
@@ -70,13 +70,13 @@ class Filter:
 
 
 class Outline:
-    """What a line says of a change, and what filters ask for, gathered row by row: the rows themselves are not kept.
+    """The summary of a change for a line and for filters, gathered row by row; the rows themselves are not kept.
 
     Attributes:
-        who, statement, reason, ticket, origin, risk: of the plan's row, or of the first one where there is none.
-        problem: why a journal was begun anew; None for other changes.
-        finishes: the number of the change that this one went on with; 0 for none.
-        at: the first row's time as it is stored; ``earliest`` and ``latest`` are of all that can be read.
+        who, statement, reason, ticket, origin, risk: from the plan's row, or from the first row if there is no plan.
+        problem: why a new journal was begun; None for other changes.
+        finishes: the number of the change that this one continued; 0 for none.
+        at: the first row's time as it is stored; ``earliest`` and ``latest`` are those of all readable times.
     """
 
     __slots__ = (
@@ -98,7 +98,7 @@ class Outline:
         self.add(first)
 
     def add(self, row: Entry) -> None:
-        """Take the next row of the change into account."""
+        """Add the next row of the change."""
         if isinstance(row, Planned) and not self._planned:
             self._take(row)
             self._planned = True
@@ -115,7 +115,7 @@ class Outline:
             self.latest = at if self.latest is None else max(self.latest, at)
 
     def _take(self, row: Entry) -> None:
-        """Take what a row says of the change as a whole."""
+        """Add a row's information about the change as a whole."""
         self.who, self.statement, self.reason = row.who, row.statement, row.reason
         if isinstance(row, Headed):
             self.ticket, self.origin, self.risk = row.ticket, row.origin, row.risk
@@ -126,13 +126,15 @@ class Outline:
 
     @property
     def code(self) -> int | None:
-        """The exit code, None when the change did not end; a journal's restart and what was kept count as well ended, a
-        refusal as 2."""
+        """Return the exit code; None if the change did not end.
+
+        A journal's restart and kept files count as 0, a refusal as 2.
+        """
         return {"restart": 0, "refused": 2, "kept": 0}.get(self.kind, self._ended)
 
 
 def _time(text: str) -> datetime | None:
-    """Return the time of a row; None for what was written over it."""
+    """Return the time of a row; None if it was overwritten with something else."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
@@ -141,9 +143,9 @@ def _time(text: str) -> datetime | None:
 
 
 def moment(text: str, now: datetime | None = None) -> datetime | None:
-    """Return the moment that ``2h`` (ago), ``2026-03-01`` or ``2026-03-01T08:00`` means, in UTC; None for empty.
+    """Return the UTC moment of ``2h`` (ago), ``2026-03-01`` or ``2026-03-01T08:00``; None for empty.
 
-    A date or time without a zone is this host's.
+    A date or time without a zone is in this host's zone.
 
     Raises:
         StatementError: it is neither a duration nor a date.
@@ -153,7 +155,7 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except ValueError:
-        pass  # Not a date: a time ago, then.
+        pass  # It is not a date, so it is a time ago.
     try:
         return (now or datetime.now(UTC)) - timedelta(seconds=parse_duration(text))
     except UnitError as error:
@@ -161,7 +163,7 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
 
 
 def outlines_of(entries: Iterable[Entry]) -> dict[int, Outline]:
-    """Return what is to be told of each change, by its number, in order of first appearance."""
+    """Return number → summary of each change, in order of first appearance."""
     found: dict[int, Outline] = {}
     for entry in entries:
         known = found.get(entry.change)
@@ -173,7 +175,10 @@ def outlines_of(entries: Iterable[Entry]) -> dict[int, Outline]:
 
 
 def finished(changes: Mapping[int, Outline]) -> dict[int, int]:
-    """Return by which change (resume, retry failed) each of ``changes`` was finished that did not end well by itself."""
+    """Return change → the change that finished it (resume, retry failed).
+
+    Only those of ``changes`` are included that did not end well by themselves.
+    """
     found = {change.finishes: number for number, change in changes.items() if change.finishes and change.code == 0}
     return {root: number for root, number in found.items() if root in changes and changes[root].code != 0}
 
@@ -182,7 +187,7 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
     """Return one record about a change.
 
     Args:
-        finished_by: the number of the change that finished it, when another one did.
+        finished_by: the number of the change that finished it, if another one did.
     """
     code, who = change.code, change.who
     state = "did not end" if code is None else f"exit {code}"
@@ -212,12 +217,12 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
 
 @lru_cache(maxsize=256)
 def _named(targets: frozenset[str]) -> str:
-    """Return targets in natural order, commas between; of thousands of changes nearly all are of the same few sets."""
+    """Return targets in natural order, separated by commas; cached, since thousands of changes share a few sets."""
     return ",".join(sorted(targets, key=natural_key))
 
 
 class Common:
-    """What the rows of one change have in common: its plan's row, and what each of its steps proves.
+    """The common data of the rows of one change: its plan's row, and the proofs of each of its steps.
 
     Args:
         change: all rows of the change.
@@ -235,7 +240,7 @@ class Common:
         return steps
 
     def verified(self, entry: Entry) -> str:
-        """Return what a done step proved by reading back; empty when the row is no outcome, or nothing was done or proved."""
+        """Return what a done step proved by reading back; empty if the row is not an outcome, or nothing was done or proved."""
         if not isinstance(entry, Outcome) or entry.state != "done":
             return ""
         step = self._steps.get(entry.key)
@@ -243,7 +248,7 @@ class Common:
 
 
 def row_record(entry: Entry, common: Common) -> dict[str, object]:
-    """Return one record about a row of a change, with what was read back to verify it."""
+    """Return one record about a row of a change, with the values that were read back to verify it."""
     body = {k: v for k, v in entry.body.items() if k != "plan"}
     verified = common.verified(entry)
     extra: dict[str, object] = {"verified": verified} if verified else {}
@@ -255,7 +260,7 @@ def row_record(entry: Entry, common: Common) -> dict[str, object]:
 
 
 def as_jsonl(rows: Iterable[Entry]) -> Iterator[str]:
-    """Yield one JSON object a row, each a line: all nine fields, the body as an object."""
+    """Yield one JSON object per row, each on one line: all nine fields, the body as an object."""
     return (json.dumps(_whole(entry), sort_keys=False) for entry in rows)
 
 
@@ -270,33 +275,33 @@ CSV_COLUMNS = (
     "seq", "at", "rack", "change", "kind", "target", "user", "sudoUser", "host", "from", "pid", "fingerprint", "reason",
     "ticket", "recipe", "statement", "risk", "what", "sent", "undo", "state", "why", "verified", "reply", "hash",
 )  # fmt: skip
-"""``reason`` is the operator's, ``why`` the outcome's; ``statement`` is the user's, ``sent`` what went to the target."""
+"""The columns: ``reason`` is the operator's, ``why`` the outcome's; ``statement`` is the user's, ``sent`` went to the target."""
 
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
-"""All that ends a line for one reader and not for another, drives a terminal, or turns a line round; tab and line feed stay."""
+"""Characters that end a line for some readers only, control a terminal, or reverse a line; tab and line feed stay."""
 
 
 def _spelt(value: object) -> object:
-    """Return text with control and format characters spelt out (``\\x1b``), so that no reply ends its row or shows as another."""
+    """Return text with control and format characters written as escapes (``\x1b``), so that no reply can imitate another row."""
     if not isinstance(value, str) or value.isprintable():
         return value
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), value)
 
 
 _KNOWN = 64
-"""Changes whose plans are kept while rows become csv: those of other processes may lie between."""
+"""Number of changes whose plans are kept while rows become csv: rows of other processes' changes may be between theirs."""
 
 
 def as_csv(rows: Iterable[Entry], plans_of: Callable[[int], Sequence[Entry]]) -> Iterator[str]:
-    """Yield a title line and one line a row; who and why stand in every row of a change.
+    """Yield a title line and one line per row; who and why are repeated in every row of a change.
 
-    Control characters are spelt out; :func:`as_jsonl` has every text as it is.
+    Control characters are written as escapes; :func:`as_jsonl` has every text unchanged.
 
     Args:
-        plans_of: reads the plan rows of a change again, where a row comes long after them.
+        plans_of: reads the plan rows of a change again, if a row comes long after them.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -312,11 +317,11 @@ def as_csv(rows: Iterable[Entry], plans_of: Callable[[int], Sequence[Entry]]) ->
     for entry in rows:
         common = known.pop(entry.change, None)
         if common is None:
-            # Of a change that a filter chose as a whole, the plan comes first; of any other row it may lie far behind.
+            # If a filter chose the whole change, its plan comes first; else the plan may be far back.
             common = Common([entry] if entry.kind == "plan" else plans_of(entry.change))
         elif entry.kind == "plan":
             common = Common(plans_of(entry.change))
-        known[entry.change] = common  # The newest one is last.
+        known[entry.change] = common  # The newest plan is last.
         if len(known) > _KNOWN:
             del known[next(iter(known))]
         flat = _flat(entry, common)

@@ -1,4 +1,4 @@
-"""The hash chain of a journal: each row's hash covers the row and the hash before it. Pure.
+"""Compute and check a journal's hash chain: each row's hash covers the row and the hash before it. Pure.
 
 A row is (seq, at, rack, change, kind, target, body, prev, hash) as it is stored; body is compact JSON text. The hash is
 SHA-256 over prev and the first seven fields, as text, with U+001F between them, in hexadecimal.
@@ -12,23 +12,23 @@ from collections.abc import Iterable, Sequence
 from exacell.core.values import dataclass
 
 GENESIS = "0" * 64
-"""What stands for the hash before the first row."""
+"""Used as the hash before the first row."""
 
 Stored = Sequence[object]
-"""One row as it is stored, its nine fields in order."""
+"""One row in stored form: its nine fields in order."""
 
 
 def digest(prev: str, fields: Sequence[object]) -> str:
-    """Return the hash of a row whose first seven fields are ``fields``, behind the row whose hash is ``prev``."""
+    """Return the hash of a row with the first seven fields ``fields``, after the row with the hash ``prev``."""
     return hashlib.sha256("\x1f".join([prev, *map(str, fields)]).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 _KINDS = (int, str, str, int, str, str, str)
-"""Of what kind the fields that are hashed are: as text 3 and '3' are one, and a search for the number finds one of them."""
+"""The types of the hashed fields: as text 3 and '3' are equal, but a search for the number finds only one of them."""
 
 
 def is_whole(row: Stored) -> bool:
-    """Return whether a row is the one that its own hash was made of, wherever it stands."""
+    """Return whether a row matches its own hash, wherever it is in the chain."""
     *fields, prev, claimed = row
     return _proves(str(prev), fields, claimed)
 
@@ -43,8 +43,8 @@ class Walk:
 
     Attributes:
         good: number of rows from the first one on that are whole and in their places.
-        hash: of the last of them, :data:`GENESIS` when there is none.
-        problem: what is wrong with the next one, one line; empty when there is none.
+        hash: of the last of them; :data:`GENESIS` if there is none.
+        problem: what is wrong with the next row, one line; empty if there is none.
     """
 
     good: int
@@ -76,7 +76,7 @@ class Follower:
 
     Args:
         mark: number of a row whose hash is remembered; 0 for none.
-        behind: number of the row before the first one; the chain's beginning when it is 0.
+        behind: number of the row before the first one; 0 means the chain's beginning.
     """
 
     def __init__(self, *, mark: int = 0, behind: int = 0) -> None:
@@ -86,13 +86,13 @@ class Follower:
         self.walked = Walk(good=behind, hash=GENESIS, problem="")
 
     def follow(self, rows: Sequence[Stored]) -> Walk:
-        """Return how far the chain is whole, the next of its rows being ``rows``; behind its first fault nothing is looked at."""
+        """Return how far the chain is whole, with ``rows`` as its next rows; rows after the first fault are not checked."""
         if self.walked.problem or not rows:
             return self.walked
-        place = self._mark - self.walked.good - 1  # Rows that do not begin there are a fault below.
+        place = self._mark - self.walked.good - 1  # If rows do not begin there, this is found as a fault below.
         if 0 <= place < len(rows):
             self.marked = str(rows[place][-1])
-        # Of the row before the first one only that row's own word for it is known.
+        # The hash of the row before the first one is known only from the first one.
         prev = self.walked.hash if self._known else str(rows[0][-2])
         self._known = True
         self.walked = walk(rows, behind=self.walked.good, prev=prev)
@@ -100,15 +100,15 @@ class Follower:
 
 
 def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
-    """Return what is wrong between a whole chain and the head that was kept outside; empty when they agree.
+    """Return what is wrong between a whole chain and the head that was kept outside; empty if they agree.
 
     Args:
-        kept: number and hash of the newest row as it was written.
-        found: hash of the row of that number; empty when there is none.
+        kept: number and hash of the newest row, as recorded in the head.
+        found: hash of the row with that number; empty if there is none.
     """
     number, claimed = kept
     if number > walked.good:
         one = walked.good + 1 == number
         return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
-    # A crash may leave the head behind the rows, never before a row that it has seen in another form.
+    # After a crash the head may be older than the last rows, but it never names a row with another hash.
     return f"row {number} is not the one that was written" if found != claimed else ""

@@ -1,8 +1,8 @@
-"""Changes that are taken back by themselves unless somebody confirms them in time, as the journal tells of them.
+"""Find in the journal the changes that are taken back automatically unless somebody confirms them in time.
 
-``--confirm-within=30m`` leaves a ``deadline`` row behind the change. A guardian process (:mod:`exacell.change.guardian`) writes
+``--confirm-within=30m`` adds a ``deadline`` row after the change. A guardian process (:mod:`exacell.change.guardian`) writes
 a ``guardian`` row when it begins to wait, a ``reverting`` row before it takes the change back and a ``reverted`` row when
-it has tried; ``confirm`` writes a ``confirmed`` row. Rows are in one order for everybody: the first of ``reverting`` and
+it has tried; ``confirm`` writes a ``confirmed`` row. All readers see the same order: the first of ``reverting`` and
 ``confirmed`` wins.
 """
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from exacell.plan.model import Plan
 
 KINDS = ("deadline", "guardian", "reverting", "confirmed", "reverted")
-"""Kinds of rows that say whether a change waits for a confirmation."""
+"""Kinds of rows that decide whether a change waits for a confirmation."""
 
 LONGEST = 7 * 24 * 3600.0
-"""Seconds within which a change can be asked to be confirmed; a guardian that waits longer is forgotten by everybody."""
+"""The largest number of seconds for a confirmation; everybody would forget a guardian that waits longer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,13 +37,13 @@ class Deadline:
 
     Attributes:
         until: when it is taken back, UTC.
-        group: the first change of the recipe's run that it belongs to, which waits as a whole; its own number otherwise.
+        group: the first change of its recipe's run, which waits as a whole; without a run its own number.
         in_run: whether it belongs to a run.
-        runner: while the run goes on, who runs it; None when it is over.
-        guardian: who said that it waits; None when nobody did.
-        reverting: whether it is being taken back, so that confirming comes too late.
-        failed: why taking it back failed, empty when that was not tried or goes on.
-        again: whether the guardian means to try it again.
+        runner: the process that runs the recipe; None if the run is over.
+        guardian: the process that waits for the deadline; None if there is none.
+        reverting: whether it is being taken back, so that it is too late to confirm it.
+        failed: why taking it back failed; empty if that was not tried or is not over.
+        again: whether the guardian will try again.
     """
 
     change: int
@@ -59,15 +59,15 @@ class Deadline:
 
     @property
     def guarded(self) -> bool:
-        """Return whether a process waits for the deadline; True for one of another host, which can't be told from here."""
+        """Return whether a process waits for the deadline; True for a process of another host, which can't be checked."""
         return self.guardian is not None and alive(self.guardian)
 
     def overdue(self, now: datetime) -> bool:
-        """Return whether the deadline has passed; that of a run only counts when nobody runs it any more."""
+        """Return whether the deadline has passed; the deadline of a run counts only once no process runs it."""
         return now >= self.until and not (self.runner is not None and alive(self.runner))
 
     def sentence(self, now: datetime) -> str:
-        """Return one line that says what waits, and the statements that end it."""
+        """Return one line about what waits, with the statements that end it."""
         more = ", with the later changes of its run," if self.in_run else ""
         begin = f"change {self.change} ({self.statement}){more}"
         at = f"{self.until.astimezone():%H:%M:%S}"
@@ -116,7 +116,7 @@ def deadlines(entries: Iterable[Entry]) -> tuple[Deadline, ...]:
 
 
 def _after(item: Deadline, entry: Entry) -> Deadline | None:
-    """Return what a row leaves of a waiting change; None when it waits no more."""
+    """Return a waiting change after this row; None if it no longer waits."""
     match entry:
         case Entry(kind="guardian"):
             return replace(item, guardian=entry.who, reverting=False, failed="")
@@ -125,7 +125,7 @@ def _after(item: Deadline, entry: Entry) -> Deadline | None:
         case Reverted() if entry.state != "done":
             return replace(item, reverting=False, failed=entry.reason or "unknown", again=entry.again)
         case Confirmed() if item.reverting and not entry.unguarded:
-            return item  # It came too late: the guardian had begun.
+            return item  # The confirmation came too late: the guardian had begun.
         case _:
             return None
 
@@ -133,7 +133,7 @@ def _after(item: Deadline, entry: Entry) -> Deadline | None:
 def open_deadlines(journal: Journal, rack: str) -> tuple[Deadline, ...]:
     """Return the changes of a rack that wait to be confirmed, oldest first.
 
-    Those are among them whose process was killed when they had ended and before it could leave a deadline behind them.
+    This includes changes whose process was killed after their end and before it could write the deadline.
     """
     rows = journal.of_kinds(rack, KINDS)
     known = {row.change for row in rows}
@@ -144,10 +144,10 @@ def open_deadlines(journal: Journal, rack: str) -> tuple[Deadline, ...]:
 
 
 def _missing(journal: Journal, change: int, plan: Planned) -> Deadline | None:
-    """Return the deadline that a change was to have and never got, None where there is no reason for one.
+    """Return the deadline that a change should have had and never got; None if it needs none.
 
     Args:
-        plan: the row of the plan that finished it, which is another change's when it was gone on with.
+        plan: the row of the plan that finished it; it belongs to another change if the change was continued.
     """
     state = journal.state(plan.rack, plan.change)
     end = state.end
@@ -162,11 +162,11 @@ def _missing(journal: Journal, change: int, plan: Planned) -> Deadline | None:
 def set_deadline(
     journal: Journal, rack: str, change: int, statement: str, seconds: float, *, run: int = 0, going_on: bool = False
 ) -> datetime:
-    """Record that a change waits to be confirmed for so many seconds from now, and return until when.
+    """Record that a change waits so many seconds from now to be confirmed, and return the end of that time.
 
     Args:
         run: the first change of the recipe's run to which it belongs; 0 for none.
-        going_on: the run goes on, in this process.
+        going_on: the run continues, in this process.
     """
     until = datetime.now(UTC) + timedelta(seconds=seconds)
     body = {"until": until.isoformat(timespec="milliseconds"), "within": seconds, "statement": statement, **actor()}
@@ -177,7 +177,7 @@ def set_deadline(
 
 @dataclass
 class WaitingRun:
-    """The changes of one run of a recipe that are to be confirmed, or taken back, as a whole.
+    """The changes of one recipe run that are confirmed, or taken back, as a whole.
 
     Attributes:
         within: seconds from the end of the run.
@@ -189,14 +189,14 @@ class WaitingRun:
 
     @property
     def first(self) -> int:
-        """The change whose guardian is the run's; 0 before there is one."""
+        """Return the change whose guardian serves the run; 0 before there is one."""
         return next(iter(self.changes), 0)
 
     def go_on(self, journal: Journal, rack: str, run: str) -> None:
-        """Take in the changes that an earlier process made in the run and that still wait: they wait for its end again.
+        """Add the changes that an earlier process made in the run and that still wait; they wait for the run's end again.
 
         Args:
-            run: as the journal tells it.
+            run: the journal's key of the run.
         """
         own = {row.root: row for row in journal.of_run(rack, run)}
         for item in open_deadlines(journal, rack):
@@ -205,7 +205,7 @@ class WaitingRun:
                 set_deadline(journal, rack, item.change, item.statement, self.within, run=self.first, going_on=True)
 
     def over(self, journal: Journal, rack: str) -> datetime | None:
-        """Let the time begin for all changes that still wait, and return until when; None when none does."""
+        """Start the time for all changes that still wait, and return its end; None if none waits."""
         waiting = {item.change for item in open_deadlines(journal, rack)}
         until = None
         for change, statement in self.changes.items():
@@ -215,10 +215,10 @@ class WaitingRun:
 
 
 def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, ...]:
-    """Keep a change, every one that waits when ``change`` is None, and return what waited.
+    """Keep a change, or every waiting one if ``change`` is None, and return the changes that waited.
 
     Raises:
-        RefusedError: that change does not wait, or none does.
+        RefusedError: the change does not wait, or none does.
     """
     waiting = open_deadlines(journal, rack)
     groups = {item.group for item in waiting if item.change == change}
@@ -236,7 +236,7 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
     kept: list[Deadline] = []
     late: list[Deadline] = []
     for item in chosen:
-        # Of a run the first one that waits decides for all: nothing is confirmed behind one that is being taken back.
+        # In a run the first waiting change decides for all: if it is being taken back, no later one is confirmed.
         if any(item.group == other.group for other in late):
             continue
         journal.append(rack, item.change, [Row(kind="confirmed", body={**actor(), "unguarded": not item.guarded})])
@@ -251,16 +251,16 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
 
 
 def note_reverting(journal: Journal, rack: str, change: int) -> bool:
-    """Record that a change is about to be taken back; returns False when it was confirmed before that."""
+    """Record that a change is about to be taken back; return False if it was confirmed before that."""
     journal.append(rack, change, [Row(kind="reverting", body=actor())])
     return any(item.change == change for item in open_deadlines(journal, rack))
 
 
 def note_reverted(journal: Journal, rack: str, change: int, *, reason: str = "", again: bool = False) -> None:
-    """Record that a waiting change was taken back, or why that failed; nothing when it does not wait.
+    """Record that a waiting change was taken back, or why that failed; record nothing if it does not wait.
 
     Args:
-        again: the guardian means to try it again; until then it can be confirmed.
+        again: the guardian will try again; until then the change can be confirmed.
     """
     if any(item.change == change for item in open_deadlines(journal, rack)):
         state = "failed" if reason else "done"
@@ -269,10 +269,10 @@ def note_reverted(journal: Journal, rack: str, change: int, *, reason: str = "",
 
 
 def refuse_ungathered(line: Line) -> None:
-    """Raise when ``--confirm-within`` stands behind something that exacell can't take back because it can't read it.
+    """Raise RefusedError if ``--confirm-within`` is given for work that exacell can't read and so can't take back.
 
     Raises:
-        RefusedError: it does.
+        RefusedError: it is.
     """
     from exacell.language.registry import Effect
 
@@ -286,12 +286,12 @@ def refuse_ungathered(line: Line) -> None:
 
 
 def refuse_unrevertible(plan: Plan, seconds: float) -> None:
-    """Raise when a plan could not be taken back at its deadline.
+    """Raise RefusedError if a plan could not be taken back at its deadline.
 
     Raises:
-        RefusedError: it has no inverse on some target, naming why; or the time makes no sense.
+        RefusedError: the plan has no inverse on some target, with the reason; or the time is not possible.
     """
-    # Every start reads what is pending; only a change needs the plan's types.
+    # Every start reads pending changes; only a change needs the plan's types.
     from exacell.plan.model import Gate, Risk, Undo
 
     begin = f"{plan.statement} --confirm-within={format_duration(seconds)}"

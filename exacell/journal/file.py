@@ -1,8 +1,8 @@
-"""The two files of a journal: rows in SQLite, and the number and hash of the newest one, kept outside.
+"""Read and write the two files of a journal: rows in SQLite, and the head with number and hash of the newest row.
 
-The kept head holds ``17 1f0c…``: row 17 is there. Before further rows are committed it announces the last of them,
-``17 1f0c… 19 77ab…``, and afterwards it names that one alone. So rows that stand behind the head without having been
-announced are none of exacell's, and a writer that is killed at any moment leaves what can be told from damage.
+The head ``17 1f0c…`` means: row 17 exists. Before further rows are committed it announces the last of them,
+``17 1f0c… 19 77ab…``, and afterwards it names only that one. So exacell did not write any row after the head that was not
+announced, and the state after a killed writer can be distinguished from damage.
 """
 
 from __future__ import annotations
@@ -23,35 +23,37 @@ from exacell.journal.schema import COLUMNS, OBJECTS, in_words, strange
 RESTART = "`journal restart` renames it and begins a new one"
 
 PIECE = 500
-"""Rows that are read at a time where all are: a journal of years is not held in memory as a whole."""
+"""Number of rows that are read at a time: a journal of years is never held in memory as a whole."""
 
 NUMBERS = range(2**63)
-"""Of rows and changes that SQLite can hold, and 0 for none."""
+"""The numbers of rows and changes that SQLite can store, and 0 for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What is kept outside of the rows.
+    """The content of the head, which is kept outside of the rows.
 
     Attributes:
-        last: number and hash of the newest row that is known to be there; number 0 for none.
-        announced: of the row that was about to become the newest one when somebody wrote last; None when it became it.
+        last: number and hash of the newest row that is known to exist; number 0 for none.
+        announced: number and hash of the last row of a commit that was about to begin; None if no commit is open.
     """
 
     last: tuple[int, str]
     announced: tuple[int, str] | None = None
 
     def explains(self, seq: int, digest: str) -> bool:
-        """Return whether a journal may end with that row."""
+        """Return whether a journal with this head may end with that row."""
         return (seq, digest) in (self.last, self.announced)
 
 
 _UNHELD = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""No link is followed, and no FIFO waited for."""
+"""Flags to open a file without following a link or waiting for a FIFO."""
 
 
 def refuse_odd(path: Path) -> None:
-    """Return where a file is, a directory or nothing: of those it is told when they are opened.
+    """Raise JournalError if something other than a file or a directory is at this path.
+
+    Files and directories are checked when they are opened.
 
     Raises:
         JournalError: it is a FIFO, a socket or a device, which SQLite would wait for.
@@ -62,7 +64,7 @@ def refuse_odd(path: Path) -> None:
 
 
 class JournalFile:
-    """What lies on the disk, as it is; reading it takes no right to write."""
+    """The files on disk, as they are; reading them needs no right to write."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,14 +72,14 @@ class JournalFile:
 
     @property
     def exists(self) -> bool:
-        """Return whether there is a journal, or was one: rows that were taken away as a whole leave their kept head."""
+        """Return whether there is or was a journal: if the rows' file was removed, its head remains."""
         return self.is_there(self.path) or self.is_there(self.head_path)
 
     def is_there(self, path: Path) -> bool:
-        """Return whether one of the files is there.
+        """Return whether one of the files exists.
 
         Raises:
-            JournalError: this user may not look, or it is no file.
+            JournalError: this user may not look, or it is not a file.
         """
         refuse_odd(path)
         try:
@@ -91,10 +93,10 @@ class JournalFile:
         return True
 
     def whole_head(self) -> Head | None:
-        """Return what is kept outside; None when nothing is.
+        """Return the head; None if there is none.
 
         Raises:
-            JournalError: it can't be read, or is no head.
+            JournalError: it can't be read, or is not a head.
         """
         refuse_odd(self.head_path)
         try:
@@ -115,22 +117,23 @@ class JournalFile:
         return Head(last=pairs[0], announced=pairs[1] if len(pairs) == 2 else None)
 
     def kept_head(self) -> tuple[int, str] | None:
-        """Return number and hash of the newest row that must be there; None when nothing is kept, or no row yet.
+        """Return number and hash of the newest row that must exist; None without a head, or before the first row.
 
         Raises:
-            JournalError: it can't be read, or is no head.
+            JournalError: the head can't be read, or is not a head.
         """
         head = self.whole_head()
         return None if head is None or (head.last[0] == 0 and head.announced is not None) else head.last
 
     def announce(self, last: tuple[int, str], coming: tuple[int, str]) -> None:
-        """Say outside, synced, which row will be the newest one when the rows that come are committed.
+        """Write to the head, synced, which row will be the newest one after the coming commit.
 
         Args:
-            last: number and hash of the newest row that is there; number 0 for none.
+            last: number and hash of the newest existing row; number 0 for none.
+            coming: number and hash of the last row of the commit.
         """
         self._keep(f"{last[0]} {last[1]} {coming[0]} {coming[1]}\n")
-        # Without this a power cut could leave the rows that were announced and a head that never heard of them.
+        # Without this sync a power cut could leave the new rows with a head that does not announce them.
         folder = os.open(self.path.parent, os.O_RDONLY | os.O_CLOEXEC)
         try:
             os.fsync(folder)
@@ -138,7 +141,7 @@ class JournalFile:
             os.close(folder)
 
     def keep_head(self, seq: int, digest: str) -> None:
-        """Keep number and hash of the newest row outside, synced."""
+        """Write number and hash of the newest row to the head, synced."""
         self._keep(f"{seq} {digest}\n")
 
     def _keep(self, line: str) -> None:
@@ -152,8 +155,10 @@ class JournalFile:
         os.replace(temporary, self.head_path)
 
     def give_to_owner(self, descriptor: int) -> None:
-        """Let the owner read and write a file beside the journal, whatever the umask was when it was made. One that root made
-        is given to whom its directory belongs, who must go on with it."""
+        """Let the owner read and write a file of the journal, for any umask at its creation.
+
+        A file that root made is given to the owner of its directory, who must be able to continue the journal.
+        """
         if os.fstat(descriptor).st_mode & 0o600 != 0o600:
             os.fchmod(descriptor, 0o600)
         if os.geteuid() == 0:
@@ -161,7 +166,7 @@ class JournalFile:
             os.fchown(descriptor, folder.st_uid, folder.st_gid)
 
     def _whose(self, path: Path) -> str:
-        """Return the way out of a file that can't be opened."""
+        """Return the hint about a file that can't be opened."""
         if self._is_read_only():
             return "its file system is mounted read-only: mount it for writing, or set EXACELL_HOME to another folder"
         try:
@@ -173,40 +178,40 @@ class JournalFile:
         return "exacell needs permission to read and write it"
 
     def _is_read_only(self) -> bool:
-        """Return whether the file system takes no writing, whoever asks."""
+        """Return whether the file system allows no writing, for any user."""
         for folder in self.path.absolute().parents:
             try:
                 return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
             except (FileNotFoundError, NotADirectoryError):
-                continue  # It was to be made.
+                continue  # The file was to be created.
             except OSError:
                 break
         return False
 
     def _way_out(self, path: Path) -> str:
-        """Return the way out of a file that this user may open and that can't be read all the same, or may not."""
+        """Return the hint about a file that can't be read, whether this user may open it or not."""
         return RESTART if os.path.isdir(path) or os.access(path, os.R_OK) else self._whose(path)
 
     def rows(self, where: str, values: Sequence[str | int] = (), *, lenient: bool = False) -> list[tuple[Any, ...]]:
-        """Return rows as they are stored, in order; reading takes no right to write.
+        """Return rows in stored form, in order; reading needs no right to write.
 
         Args:
-            lenient: of a file that can't be read as a whole, those that can.
+            lenient: if the file can't be read as a whole, return the rows that can be read.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         return self._read(f"select {COLUMNS} from entry where {where} order by seq", values, lenient=lenient)
 
     def pieces(self, *, behind: int = 0, until: int = 0, lenient: bool = False) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield all rows as they are stored, in order, some at a time. Nobody who writes waits for whoever takes them.
+        """Yield all rows in stored form, in order, some at a time; a slow consumer does not delay writers.
 
         Args:
-            behind, until: only rows with a number above the one and not above the other; 0 for all.
-            lenient: of a file that can't be read as a whole, those that can.
+            behind, until: only rows with a number above ``behind`` and up to ``until``; 0 for no limit.
+            lenient: if the file can't be read as a whole, yield the rows that can be read.
 
         Raises:
-            JournalError: the file is no journal, or another one took its place meanwhile.
+            JournalError: the file is not a journal, or another one took its place meanwhile.
         """
         which = self._which()
         query = f"select {COLUMNS} from entry where seq > ? and (seq <= ? or ? = 0) order by seq"
@@ -229,32 +234,32 @@ class JournalFile:
                 return
 
     def _which(self) -> tuple[int, int] | None:
-        """Return which file lies there, by device and number; None when none does."""
+        """Return device and inode number of the rows' file; None if there is none."""
         try:
             status = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
-            return (0, 0)  # Whoever reads it is told why it can't be.
+            return (0, 0)  # The next reader of the file gets the reason as an error.
         return status.st_dev, status.st_ino
 
     def salvaged(self) -> list[tuple[Any, ...]]:
-        """Return the rows that can be read one by one, in order, whatever else is wrong with the files."""
+        """Return the rows that can be read one by one, in order, for any damage of the files."""
         if not os.access(self.path, os.R_OK):
             return []
         try:
             head = self.whole_head()
         except JournalError:
-            head = None  # How many rows there were is not known, then.
+            head = None  # The number of rows is unknown then.
         from exacell.journal.salvage import legible
 
         return legible(self.path, last=0 if head is None else head.last[0])
 
     def count_changes(self, rack: str | None = None) -> int:
-        """Return of how many changes there are rows that can be read, of one rack when asked.
+        """Return the number of changes with readable rows; only of ``rack`` if it is given.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         own = "" if rack is None else " where rack = ?"
         found = self._read(
@@ -281,8 +286,8 @@ class JournalFile:
         except sqlite3.OperationalError as error:
             if self._is_being_made():
                 return []
-            # What a process that died in the middle of a commit left must be rolled back first, which is a write; without
-            # such a rest the first row may have been written between the two looks.
+            # The unfinished commit of a process that died must be rolled back first, which is a write. Without such a commit
+            # the first row may have been written between the two looks.
             mode = "rw" if Path(f"{self.path}-journal").exists() else "ro"
             try:
                 return self._ask(query, values, mode=mode)
@@ -292,7 +297,7 @@ class JournalFile:
             raise self._unreadable(error) from error
 
     def _is_being_made(self) -> bool:
-        """Return whether the file holds no table yet and never did: another process is about to write the very first row."""
+        """Return whether the file has no table yet and never had one: another process is about to write the first row."""
         if self.is_there(self.head_path):
             return False
         try:
@@ -308,11 +313,11 @@ class JournalFile:
             with in_words():
                 return connection.execute(query, values).fetchall()
         except OverflowError:
-            return []  # A number that SQLite can't hold is none of a row's.
+            return []  # No row has a number that SQLite can't store.
         except sqlite3.OperationalError as error:
             if "decode" not in str(error):
                 raise
-            # A text that was overwritten by other bytes hides no other row.
+            # A text that was overwritten with other bytes must not hide other rows.
             connection.text_factory = lambda found: found.decode("utf-8", "backslashreplace")
             return connection.execute(query, values).fetchall()
         finally:
@@ -330,7 +335,7 @@ class JournalFile:
         )
 
     def amiss(self, error: Exception) -> str:
-        """Return what is wrong with the rows' file, in words for who never saw SQLite's."""
+        """Return what is wrong with the rows' file, in words for a reader who does not know SQLite's."""
         if os.path.isdir(self.path):
             return "it is a directory"
         if "no such table" in str(error):
@@ -340,12 +345,12 @@ class JournalFile:
         return str(error)
 
     def refuse_cut(self) -> None:
-        """Return when the row that the kept head names is there as it was written.
+        """Raise JournalError if the row that the head names does not exist as it was written.
 
         Raises:
-            JournalError: it is not: rows are missing or edited.
+            JournalError: rows are missing or edited.
         """
-        # The head first: it never runs ahead of the rows.
+        # Read the head first: it is never ahead of the rows.
         kept = self.kept_head()
         if kept is None:
             return
@@ -358,13 +363,13 @@ class JournalFile:
             )
 
     def unsound(self, known: Path) -> str:
-        """Return one line about a head that is missing, or about pages that SQLite can't read; empty when the files are sound.
+        """Return one line about a missing head or about pages that SQLite can't read; empty if the files are in order.
 
         Args:
-            known: a file in which it is kept which journal was found sound, so that an unchanged one is not read through again.
+            known: a file that records which journal was found in order, so that an unchanged one is not read through again.
 
         Raises:
-            JournalError: something else is wrong with them, which is told as well.
+            JournalError: something else is wrong with the files.
         """
         status = self._which_bytes()
         if status is None:
@@ -386,7 +391,7 @@ class JournalFile:
         return ""
 
     def _which_bytes(self) -> str | None:
-        """Return what tells one state of the rows' file from another; None where there is none."""
+        """Return a text that differs for each state of the rows' file; None if there is none."""
         try:
             found = self.path.stat()
         except OSError:
@@ -394,9 +399,9 @@ class JournalFile:
         return f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
     def damage(self) -> str:
-        """Return what SQLite finds wrong with the file itself, one line; empty when nothing is."""
+        """Return what SQLite finds wrong with the file itself, one line; empty if nothing is wrong."""
         try:
-            # Damaged indexes hide rows from who asks by them; the rows themselves are the chain's to check.
+            # Damaged indexes hide rows from queries that use them; the rows themselves are checked by the chain.
             found = self._ask("pragma integrity_check(1)", (), mode="ro")
             odd = strange(self._ask(OBJECTS, (), mode="ro"))
         except sqlite3.Error as error:

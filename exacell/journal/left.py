@@ -1,7 +1,7 @@
-"""What changes have left on cells, as the journal tells: caches off, services stopped, grid disks offline.
+"""Find in the journal what changes have left on cells: caches off, services stopped, grid disks offline.
 
-Each stays until a change, an undo or an observation shows it back. That is a question to all changes of a rack, in the order
-of their rows; how one change stands is :mod:`exacell.journal.state`.
+Each stays until a change, an undo or an observation shows it back. This needs all changes of a rack, in the order of their
+rows; :mod:`exacell.journal.state` has the state of one change.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from exacell.journal.state import ChangeState, paired, services_of
 K = TypeVar("K")
 V = TypeVar("V")
 FLASHCACHE = "flashcache"
-"""The cache that rows speak of which name none."""
+"""The cache of rows that name none."""
 
 GONE, UNTOLD = "gone", "untold"
-"""What rows say of a cache that a cell does not have, and of one of which it does not tell whether it caches."""
+"""The words in rows for a cache that a cell does not have, and for one whose state the cell does not show."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +30,11 @@ class CachingOff:
     """A change left caching off on these cells, as far as the journal knows.
 
     Attributes:
-        dropped: the cache was dropped there, or may have been, and not made again.
+        dropped: the cache was dropped there, or may have been, and was not created again.
         cache: flashcache, pmemcache or xrmemcache.
-        sure: whether the statement that did it is known to have been carried out; its answer may have been lost.
-        comes: a DROP of it was not answered and is not found done: it may still be carried out, whatever is read.
-        refused: the cell said no to that statement, which was not to drop the cache.
+        sure: whether the statement is known to have been carried out; its answer may have been lost.
+        comes: a DROP of it was not answered and is not found done: it may still happen, whatever the cell shows now.
+        refused: the cell refused the statement, which was not a DROP of the cache.
     """
 
     change: int
@@ -47,17 +47,17 @@ class CachingOff:
 
 
 _NOT_DONE = ("failed", "not done")
-"""States of a step that did not happen, as far as that is known."""
+"""States of a step that, as far as is known, did not happen."""
 
 NOT_LEFT = "refused"
-"""State of a step whose statement never left, though its intent was written: the look that it went upon said no, or failed."""
+"""State of a step whose intent was written but whose statement was never sent: the look before it refused it, or failed."""
 
 
 def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
-    """Return the changes after which caching was switched off and never seen back, newest last.
+    """Return the changes that switched a cache off which was not seen on again since, newest last.
 
-    An intent that switches caching off counts from before its statement left; only an outcome that brought caching
-    back, or a later observation of it, clears it.
+    An intent that switches caching off counts even before its statement is sent. Only an outcome that switched caching on,
+    or a later observation of it, clears it.
     """
     off: dict[tuple[str, str], CachingOff] = {}
     before: dict[tuple[str, str], CachingOff | None] = {}
@@ -72,7 +72,7 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
             if entry.statement.upper().startswith(f"ALTER {cache}".upper()):
                 flushing.add(key)
             else:
-                flushing.discard(key)  # A command may fail behind a statement that was carried out.
+                flushing.discard(key)  # A command may fail after one of its statements was carried out.
             drops = f"DROP {cache}".upper() in entry.statement.upper()
             off[key] = CachingOff(
                 change=entry.change,
@@ -80,7 +80,7 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
                 dropped=drops,
                 comes=drops,
                 cache=cache,
-                sure=not entry.statement,  # What is only followed was off before.
+                sure=not entry.statement,  # Before a step that only follows a flush, the cache was off already.
             )
         elif _is_back(entry):
             off.pop(key, None)
@@ -91,7 +91,7 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
             item = off[key] = _cache_after(off[key], entry)
             seen = entry.caching if isinstance(entry, Observed) else ""
             if item.refused and key in flushing and seen in (GONE, UNTOLD):
-                # It did nothing to a cache that is not there, or has no flush: what was left off before still is.
+                # It changed nothing on a missing cache, or one without flush: a cache that was left off before still is.
                 _as_before(off, before, key)
     changes = grouped(
         ((item.change, item.dropped, item.cache, item.sure, item.comes), cell) for (cell, _), item in off.items()
@@ -103,12 +103,13 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
 
 
 def left_on_purpose(item: CachingOff, cell: str, state: ChangeState, later: Iterable[Planned]) -> bool:
-    """Return whether a cache is off on a cell because the change was to leave it so: it did all that it had for the cell, and
-    nothing behind it was to bring the cache back there.
+    """Return whether a cache is off on a cell because the change was meant to leave it so.
+
+    The change did all of its work for the cell, and no later plan was to switch the cache on there.
 
     Args:
-        state: how the change that left it off stands by itself.
-        later: the plan rows behind that change.
+        state: the state of the change that left it off, without continuations.
+        later: the plan rows after that change.
     """
     done = item.sure and not item.comes and state.finished.get(cell, False)
     return done and not any(brings_back(plan, item.cache, cell) for plan in later)
@@ -121,44 +122,44 @@ def brings_back(plan: Planned, cache: str, cell: str) -> bool:
 
 
 def _as_before(left: dict[K, V], before: Mapping[K, V | None], key: K) -> None:
-    """Put back what was left there before a statement that did nothing."""
+    """Restore the entry that existed before a statement that did nothing."""
     del left[key]
     if (earlier := before.get(key)) is not None:
         left[key] = earlier
 
 
 def _is_back(row: StepRow | Observed) -> bool:
-    """Return whether a row says that a cache was brought back, or seen on."""
+    """Return whether a row shows that a cache was switched on, or seen on."""
     if isinstance(row, Outcome):
         return row.caching_on and row.state == "done"
     return isinstance(row, Observed) and row.caching == "on"
 
 
 def _cache_after(item: CachingOff, row: StepRow | Observed) -> CachingOff:
-    """Return what a row tells about a cache that is off: how its statement ended, or that it was seen off."""
+    """Return the item of a cache that is off, updated by a row about the end of its statement or about its state."""
     if isinstance(row, Observed):
-        # Off means flushed as well as gone: it settles whether it caches, not whether it is there.
-        told = row.caching not in ("", UNTOLD)  # Empty: something else was seen.
+        # Off can mean flushed or gone: it shows that it does not cache, not whether it exists.
+        told = row.caching not in ("", UNTOLD)  # If empty, something else was seen.
         return item if item.dropped or not told else replace(item, sure=True)
     if not isinstance(row, Outcome) or not row.caching_off:
         return item
     if row.state in _NOT_DONE:
-        # What was not dropped is what it was before: flushed. Of a cell that did not say no that is what was read since.
+        # A cache that was not dropped is still flushed. If only a reading showed that, the DROP may still happen.
         comes = item.comes and row.settled
         return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
     if row.state != "done":
-        # Every start asks this; few have such a row.
+        # Every start asks this, and few journals have such a row.
         from exacell.cellcli.reply import successes
 
-        # A flush that was answered and then lost from sight is off all the same.
+        # After a flush that was answered and not followed to its end, the cache is off all the same.
         answered = bool(successes(row.reply))
         return replace(item, sure=item.sure or answered, comes=item.comes and not answered)
     return replace(item, sure=True, comes=False)
 
 
 LOOKED_BACK = 100
-"""Of so many changes that switched grid disks, the newest, the rows are read: this is done at every start. A round over
-all cells of a rack, each taken offline and brought back by changes of its own, hides no cell that was left at its beginning."""
+"""The number of newest changes that switched grid disks whose rows are read: every start does this. It is large enough for a
+round over all cells of a rack with separate changes for offline and online, so that no cell left at its beginning is missed."""
 
 _SWITCH = re.compile(r"ALTER\s+GRIDDISK\s+(.+?)\s+(INACTIVE|ACTIVE)\b", re.IGNORECASE | re.DOTALL)
 _UNDONE = (*_NOT_DONE, NOT_LEFT)
@@ -170,7 +171,7 @@ class Offline:
 
     Attributes:
         sure: whether the statement is known to have been carried out.
-        names: of the disks, lower case; empty for all.
+        names: names of the disks in lower case; empty for all.
     """
 
     change: int
@@ -180,12 +181,12 @@ class Offline:
 
     @property
     def mend(self) -> str:
-        """The statement that brings them back."""
+        """Return the statement that brings them back."""
         return f"online cell {self.cells[0]}"
 
     @property
     def sentence(self) -> str:
-        """One line that says both, and why it matters."""
+        """Return one line with the state, that statement, and why it matters."""
         took = "took" if self.sure else "may have taken"
         each = "" if len(self.cells) == 1 else " and so on, one cell at a time,"
         return (
@@ -195,7 +196,7 @@ class Offline:
 
 
 def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
-    """Return which cells' disks changes took offline and neither a change, an undo nor an observation shows back.
+    """Return the disks that changes took offline and that no change, undo or observation shows back.
 
     Raises:
         JournalError: the journal can't be read.
@@ -208,7 +209,7 @@ def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
 
 
 def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
-    """Return the same as :func:`offline_disks`, one item a cell, each with the names of its disks.
+    """Return the same as :func:`offline_disks`, one item per cell, each with the names of its disks.
 
     Raises:
         JournalError: the journal can't be read.
@@ -223,7 +224,7 @@ def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
 def _play_switch(
     row: Entry, intent: Intent | None, away: dict[str, Offline], before: dict[str, Offline | None]
 ) -> None:
-    """Take one row into account: ``away`` is what each cell misses, ``before`` what it missed when it was asked last."""
+    """Apply one row: ``away`` is what each cell misses, ``before`` is what it missed before its last statement."""
     cell = row.target
     switch = None if intent is None else _SWITCH.match(intent.statement)
     if row.kind == "undone":
@@ -244,7 +245,7 @@ def _play_switch(
 def _switched(
     state: str, cell: str, switch: re.Match[str], away: dict[str, Offline], before: dict[str, Offline | None]
 ) -> None:
-    """Take into account how a statement that switches grid disks ended."""
+    """Apply the end of a statement that switches grid disks."""
     item = away[cell]
     if switch[2].upper() == "INACTIVE":
         if state == "done":
@@ -254,22 +255,24 @@ def _switched(
     elif state == "done":
         back = _names(switch)
         if back and not (item.names and item.names <= back):
-            return  # A part of them.
+            return  # Only some of them.
         del away[cell]
 
 
 def _names(switch: re.Match[str]) -> frozenset[str]:
-    """Return the names of the grid disks that a statement switches, lower case; empty for ALL. Those of a medium are a name of
-    their own: ALL HARDDISK brings back what ALL HARDDISK took away, and a part of what ALL did."""
+    """Return the names, in lower case, of the grid disks that a statement switches; empty for ALL.
+
+    The words for a medium count as a name: ALL HARDDISK brings back what ALL HARDDISK took away, or a part of what ALL did.
+    """
     words = [" ".join(word.lower().split()) for word in switch[1].split(",")]
     return frozenset() if words == ["all"] else frozenset(words)
 
 
 def observe_online(journal: Journal, rack: str, cells: Iterable[str]) -> str:
-    """Note in the journal that all grid disks of these cells were seen ONLINE, of which an earlier change took some offline.
+    """Journal that all grid disks of these cells were seen ONLINE, for cells where an earlier change took some offline.
 
     Returns:
-        why it could not be noted, one line; empty when it was.
+        why it could not be journalled, one line; empty if it was.
     """
     online = set(cells)
     return journal.observe(
@@ -301,7 +304,7 @@ class Stopped:
 
     @property
     def mend(self) -> str:
-        """The statement that starts them again: with CELLSRV alone the cell's grid disks come back too, cell by cell."""
+        """Return the statement that starts them again; for CELLSRV alone it also brings the disks back, cell by cell."""
         if self.services == ("cellsrv",):
             return f"online cell {self.cells[0]}"
         service = "all" if len(self.services) > 1 else self.services[0]
@@ -309,7 +312,7 @@ class Stopped:
 
     @property
     def sentence(self) -> str:
-        """One line that says both."""
+        """Return one line with the state and that statement."""
         left = "left" if self.sure else "may have left"
         said = (
             f"change {self.change} {left} {', '.join(name.upper() for name in self.services)} stopped on "
@@ -323,7 +326,7 @@ class Stopped:
 
 
 def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
-    """Return what changes stopped and neither a change nor an observation shows running again, by change.
+    """Return, by change, the services that changes stopped and that no change or observation shows running again.
 
     Raises:
         JournalError: the journal can't be read.
@@ -340,17 +343,17 @@ def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
 
 
 def _play_service(row: Entry, intent: Intent | None, down: dict[tuple[str, str], tuple[int, bool]]) -> None:
-    """Take one row into account: ``down`` is (cell, service) → change and whether it is sure."""
+    """Apply one row: ``down`` is (cell, service) → the change that stopped it, and whether that is sure."""
     if isinstance(row, Observed):
         for service in row.services:
             down.pop((row.target, service), None)
     elif isinstance(row, Intent):
         verb, services = services_of(row.statement)
         if verb == "SHUTDOWN":
-            for service in services:  # One that an earlier change stopped, and nothing started, is no matter of doubt.
+            for service in services:  # If an earlier change stopped it and nothing started it, it is surely stopped.
                 down.setdefault((row.target, service), (row.change, False))
     elif isinstance(row, Outcome):
-        # A start that was not needed was never sent: CELLSRV ran.
+        # A start that was not needed has no intent: CELLSRV ran already.
         verb, services = services_of("" if intent is None else intent.statement)
         if row.what == "start CELLSRV":
             verb, services = "STARTUP", ("cellsrv",)
@@ -360,18 +363,18 @@ def _play_service(row: Entry, intent: Intent | None, down: dict[tuple[str, str],
                     down.pop(place, None)
             elif row.state in _UNDONE and down.get(place) == (row.change, False):
                 del down[place]
-            elif row.state == "done" and place in down:  # Not what was started, or seen running, before that was known.
+            elif row.state == "done" and place in down:  # A service that was seen running meanwhile is not in ``down``.
                 down[place] = (row.change, True)
 
 
 def observe_services(journal: Journal, rack: str, running: Mapping[str, Collection[str]]) -> str:
-    """Note in the journal that services were seen running which an earlier change had stopped.
+    """Journal that services were seen running which an earlier change had stopped.
 
     Args:
-        running: cell → services, in small letters.
+        running: cell → services, in lower case.
 
     Returns:
-        why it could not be noted, one line; empty when it was.
+        why it could not be journalled, one line; empty if it was.
     """
     return journal.observe(
         rack,

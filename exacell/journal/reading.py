@@ -1,7 +1,7 @@
-"""What readers ask of a journal: its rows in order, of a rack, of a change, of those that wait for something.
+"""Read a journal: its rows in order, by rack, by change, or of changes that wait for something.
 
-Rows for eyes are read some at a time, so that a long journal takes no more memory than a short one. What this process has
-sent since some change is known from there as well: an intent is on disk before its statement leaves.
+Rows for people are read some at a time, so that a long journal needs no more memory than a short one. Which statements this
+process has sent since some change is read from there as well: an intent is on disk before its statement is sent.
 """
 
 from __future__ import annotations
@@ -22,16 +22,18 @@ from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITC
 from exacell.journal.state import ChangeState
 
 _TAKEOVER = '%"statement":"unlock --takeover from %'
-"""What the body of the row of a takeover of the rack's lock is like."""
+"""The SQL pattern for the body of a row about a takeover of the rack's lock."""
 HERE = "this machine"
-"""What a change's row says of where it was carried out when no cell or node was asked for anything."""
+"""The place in a change's row if it asked no cell or node for anything."""
 _HERE = f'%"on":"{HERE}"%'
 
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Look for no garbage while rows are read and told: there is none among thousands of bodies, and to look through them
-    takes half the time."""
+    """Switch garbage collection off while rows are read and shown.
+
+    Thousands of bodies contain no garbage, and searching them takes half of the time.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -42,11 +44,11 @@ def without_collecting() -> Iterator[None]:
 
 
 class JournalReader(JournalFile):
-    """The rows as values. Reading takes no right to write, and never waits for who writes.
+    """The rows as values. Reading needs no right to write, and never waits for writers.
 
     Attributes:
-        hosts: returns how a rack's cells and hosts are called now; none where nobody knows. Rows to act upon call them so, which
-            may have been written under their short names, or those in full; rows for eyes stay as they were written.
+        hosts: returns the present names of a rack's cells and hosts; empty if unknown. Rows may have been written with short
+            or full names: rows for acting get the present names, rows for people stay as they were written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -55,31 +57,31 @@ class JournalReader(JournalFile):
 
     @property
     def head(self) -> str:
-        """The newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
+        """Return the newest row's number and the first 12 digits of its hash, ``17:1f0c…``; empty for an empty journal."""
         kept = self.kept_head()
         return "" if kept is None else f"{kept[0]}:{kept[1][:12]}"
 
     def entries(self, *, rack: str | None = None, change: int | None = None) -> list[Entry]:
-        """Return the rows in order, of one rack or change when asked; empty when there is no journal.
+        """Return the rows in order, only of one rack or change if given; empty if there is no journal.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         return self._select(rack=rack, change=change)
 
     def chain(self, rack: str, change: int) -> list[Entry]:
-        """Return the rows of a change and behind them those of the changes that went on with it, in order."""
+        """Return the rows of a change, followed by those of the changes that continued it, in order."""
         rows = self.entries(rack=rack, change=change)
         for later in self.finishing(rack, change):
             rows += self.entries(rack=rack, change=later)
         return rows
 
     def state(self, rack: str, change: int) -> ChangeState:
-        """Return how a change stands by itself."""
+        """Return the state of a change by itself."""
         return ChangeState.of(self.entries(rack=rack, change=change))
 
     def whole_state(self, rack: str, change: int) -> ChangeState:
-        """Return how a change stands with the changes that went on with it."""
+        """Return the state of a change together with the changes that continued it."""
         return ChangeState.of(self.chain(rack, change))
 
     def _select(
@@ -100,12 +102,12 @@ class JournalReader(JournalFile):
             return found if lenient else self._named_now(found)
 
     def _named_now(self, rows: list[Entry]) -> list[Entry]:
-        """Return rows in which cells and hosts are called as they are now."""
+        """Return rows with the present names of cells and hosts."""
         named = {rack: self._names_now(rack) for rack in {row.rack for row in rows} if self.hosts(rack)}
         return [renamed(row, named[row.rack]) if row.rack in named else row for row in rows]
 
     def _names_now(self, rack: str) -> Callable[[str], str]:
-        """Return what says how a cell or host of the rack is called now, whose name in a row is given."""
+        """Return a function that maps a name in a row to the present name of the rack's cell or host."""
         known = frozenset(self.hosts(rack))
 
         @cache
@@ -136,10 +138,10 @@ class JournalReader(JournalFile):
             ) from error
 
     def stored(self) -> list[tuple[Any, ...]]:
-        """Return all rows as they are stored, for verifying.
+        """Return all rows in stored form, for verifying.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         return self.rows("1=1")
 
@@ -147,8 +149,10 @@ class JournalReader(JournalFile):
         self, *, rack: str | None = None, change: int | None = None, since: str = "", until: str = "", target: str = "",
         newest: int = 0,
     ) -> list[Entry]:  # fmt: skip
-        """Return rows for eyes, in order: a row whose body is damaged has that as ``damaged``, and of a file that can't be
-        read as a whole those that can be read.
+        """Return rows for people, in order.
+
+        A row with a damaged body has the text of the body as ``damaged``. If the file can't be read as a whole, the readable rows
+        are returned.
 
         Args:
             since, until: only changes that have a row from then on, or up to then; UTC as in ``Entry.at``.
@@ -156,7 +160,7 @@ class JournalReader(JournalFile):
             newest: only so many changes, those whose first rows are the newest; 0 for all.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         chosen, given = self._chosen(since, until, target)
         values: list[str | int] = [*given]
@@ -170,11 +174,12 @@ class JournalReader(JournalFile):
     def span(
         self, *, rack: str | None = None, since: str = "", until: str = "", target: str = ""
     ) -> tuple[int, int, frozenset[int] | None]:
-        """Return numbers of rows between which all rows of the changes lie that :meth:`all_entries` would choose, and which
-        changes these are: None for all. The numbers are 1 and 0 where there are none.
+        """Return (first, last, changes): the numbers between which all rows of the chosen changes are, and these changes.
+
+        The changes are those that :meth:`all_entries` would choose; None means all. The numbers are 1 and 0 if there are none.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         own, values = ("rack = ?", [rack]) if rack is not None else ("1=1", list[str]())
         chosen, given = self._chosen(since, until, target)
@@ -188,7 +193,7 @@ class JournalReader(JournalFile):
         return first, last, frozenset(change_number(row[0]) for row in numbers)
 
     def _chosen(self, since: str, until: str, target: str) -> tuple[list[str], list[str]]:
-        """Return the conditions that choose changes, and their values."""
+        """Return the SQL conditions that choose changes, and their values."""
         targets: list[str] = []
         if target:
             written = self._read("select distinct target from entry", (), lenient=True)
@@ -202,61 +207,62 @@ class JournalReader(JournalFile):
         ], given
 
     def for_eyes(self, row: Sequence[Any]) -> Entry:
-        """Return a stored row; one whose body is damaged has that as ``damaged``."""
+        """Return a stored row for people; a damaged body becomes ``damaged``."""
         return self._entry(row, lenient=True)
 
     def plans_of(self, change: int) -> list[Planned]:
-        """Return the plan rows of a change, for eyes."""
+        """Return the plan rows of a change, for people."""
         return self._plans(change=change, lenient=True)
 
     def newest_change(self) -> int:
         """Return the number of the newest change, of any rack; 0 for none.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         found = self._read("select coalesce(max(change), 0) from entry", ())
         return change_number(found[0][0]) if found else 0
 
     def after(self, change: int) -> list[Entry]:
-        """Return the rows of all changes behind ``change``, in order. Numbers only grow; a clock may be set back.
+        """Return the rows of all changes after ``change``, in order of numbers, which only grow; a clock may be set back.
 
         Raises:
-            JournalError: the file is no journal.
+            JournalError: the file is not a journal.
         """
         return self._select(extra="change > ?", given=[change])
 
     def caching_entries(self, rack: str) -> list[Entry]:
-        """Return the rows that say something about caching being off or on, in order; quick in a long journal."""
+        """Return the rows about caching being off or on, in order; fast in a long journal."""
         return self._select(rack=rack, extra=CACHING)
 
     def service_rows(self, rack: str) -> list[Entry]:
-        """Return the rows of a rack's changes with intents that speak of services, in order, but not their plans; quick in a
-        long journal."""
+        """Return all rows except plans, in order, of a rack's changes with intents about services; fast in a long journal."""
         changes = f"select change from entry where rack = ? and {SERVICES}"
         return self._select(rack=rack, extra=f"change in ({changes}) and kind <> 'plan'", given=[rack])
 
     def switching_rows(self, rack: str, newest: int) -> list[Entry]:
-        """Return the rows of so many of a rack's changes, the newest, that made grid disks active or inactive, in order, but
-        not their plans; quick as well."""
-        # The signs keep SQLite from walking all changes, newest first, until there are enough.
+        """Return all rows except plans, in order, of a rack's newest changes that made grid disks active or inactive.
+
+        ``newest`` is the number of changes. Fast in a long journal.
+        """
+        # The plus signs keep SQLite from reading all changes, newest first, until there are enough.
         changes = f"select distinct +change from entry where rack = ? and {SWITCHING} order by +change desc limit ?"
         return self._select(rack=rack, extra=f"change in ({changes}) and kind <> 'plan'", given=[rack, newest])
 
     def plans_to_confirm(self, rack: str) -> list[Planned]:
-        """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""
+        """Return the plan rows of a rack's changes that were made with --confirm-within, in order; fast in a long journal."""
         return self._plans(CONFIRMING, rack=rack)
 
     def stopped_after(self, rack: str, change: int) -> list[Entry]:
-        """Return the end rows of a rack's changes behind ``change`` that the user or a gate stopped, in order; quick as well."""
+        """Return the end rows of a rack's changes after ``change`` that the user or a gate stopped, in order; fast as well."""
         return self._select(rack=rack, extra=f"{STOPPED} and change > ?", given=[change])
 
     def plans_after(self, rack: str, change: int) -> list[Planned]:
-        """Return the plan rows of a rack's changes behind ``change``, in order."""
+        """Return the plan rows of a rack's changes after ``change``, in order."""
         return self._plans("+kind = 'plan' and change > ?", rack=rack, given=[change])
 
     def of_time(self, rack: str, since: str, until: str) -> list[Entry]:
-        """Return a rack's intents and outcomes of a time, in order, for eyes.
+        """Return a rack's intents and outcomes in a span of time, in order, for people.
 
         Args:
             since, until: UTC as in ``Entry.at``, both included.
@@ -265,57 +271,59 @@ class JournalReader(JournalFile):
         return self._select(rack=rack, extra=within, given=[since, until], lenient=True)
 
     def targets_after(self, rack: str, change: int) -> list[tuple[int, str]]:
-        """Return change and target of what was sent by a rack's changes behind ``change``, or was about to be."""
+        """Return (change, target) for everything that a rack's changes after ``change`` sent, or were about to send."""
         query = "select distinct change, target from entry where rack = ? and +kind = 'intent' and change > ?"
         named = self._names_now(rack)
         return [(int(number), named(str(target))) for number, target in self._read(query, [rack, change])]
 
     def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
-        """Return a rack's rows of some kinds, in order; quick in a long journal.
+        """Return a rack's rows of some kinds, in order; fast in a long journal.
 
         Args:
-            kinds: names of ours, never a user's text.
+            kinds: names from this program, never a user's text.
         """
         return self._select(rack=rack, extra=f"kind in ({','.join(map(repr, kinds))})")
 
     def unfinished(self, rack: str) -> list[Planned]:
-        """Return the plan rows of changes that never ended, oldest first, without those that were resumed or retried, and those
-        that went on with, or took back, a change that is taken back since."""
-        # The sign keeps SQLite from searching by kind: all ends of a long journal for each of its plans take minutes.
+        """Return the plan rows of changes that never ended, oldest first.
+
+        Left out are changes that were resumed or retried, and those that continued or took back a change that is undone since.
+        """
+        # The plus sign keeps SQLite from searching by kind: reading all ends for each plan of a long journal takes minutes.
         end = "later.rack = entry.rack and later.change = entry.change and +later.kind = 'end'"
         rows = self._plans(f"kind = 'plan' and not exists (select 1 from entry as later where {end})", rack=rack)
         return [row for row in rows if not self.gone_on_with(rack, row.change) and not self.is_over(row)]
 
     def finishing(self, rack: str, change: int) -> list[int]:
-        """Return the numbers of the changes that went on with ``change`` (resume, retry failed), oldest first."""
+        """Return the numbers of the changes that continued ``change`` (resume, retry failed), oldest first."""
         rows = self._plans(f"kind = 'plan' and body like '%\"finishes\":{int(change)},%'", rack=rack)
         return [row.change for row in rows if row.finishes == change]
 
     def because_of(self, rack: str, change: int) -> list[Planned]:
-        """Return, for eyes, the plan rows of the changes that went on with ``change`` or took it back, oldest first."""
+        """Return, for people, the plan rows of the changes that continued ``change`` or took it back, oldest first."""
         undo = f"undo {change}"
         either = f'(body like \'%"finishes":{int(change)},%\' or body like \'%"origin":"{undo}"%\')'
         rows = self._plans(f"kind = 'plan' and {either}", rack=rack, lenient=True)
         return [row for row in rows if row.finishes == change or row.origin == undo]
 
     def newest_plan(self, rack: str) -> Planned | None:
-        """Return the plan row of the rack's newest change that something was sent for, or could be; None when there is none."""
-        # A sign again: an index walked backwards from the newest change on, not one of all plans.
+        """Return the plan row of the rack's newest change that sent a statement, or could; None if there is none."""
+        # A plus sign again: it makes SQLite use the index backwards from the newest change, not the index of all plans.
         newest = (
             "select other.seq from entry as other where other.rack = entry.rack and +other.kind = 'plan'"
-            # A takeover's row carries nothing out, and a command of this machine is nothing to go on with.
+            # A takeover carries out nothing, and a command on this machine can't be continued.
             f" and other.body not like '{_TAKEOVER}' and other.body not like '{_HERE}'"
         )
         rows = self._plans(f"seq = ({newest} order by other.change desc, other.seq desc limit 1)", rack=rack)
         return rows[-1] if rows else None
 
     def taken_over(self, rack: str) -> int:
-        """Return the number of the row that says that the rack's lock was taken over last; 0 for never."""
+        """Return the number of the row of the last takeover of the rack's lock; 0 for none."""
         rows = self._plans(f"kind = 'plan' and body like '{_TAKEOVER}'", rack=rack)
         return rows[-1].seq if rows else 0
 
     def with_origin(self, rack: str, origin: str) -> list[Planned]:
-        """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
+        """Return the plan rows of the changes with this origin, such as ``undo N`` or ``resume N``."""
         return self._plans(f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'", rack=rack)
 
     def of_run(self, rack: str, run: str) -> list[Planned]:
@@ -323,22 +331,22 @@ class JournalReader(JournalFile):
         return self._plans(f"kind = 'plan' and body like '%\"run\":\"{run}\"%'", rack=rack)
 
     def gone_on_with(self, rack: str, change: int) -> bool:
-        """Return whether resume or retry failed has gone on with a change, however that ended."""
+        """Return whether resume or retry failed has continued a change, with any result."""
         return any(self.with_origin(rack, f"{verb} {change}") for verb in ("resume", "retry"))
 
     def is_over(self, row: Planned) -> bool:
-        """Return whether the change that a plan row's change belongs to was taken back behind it."""
+        """Return whether the change that a plan row's change continues or takes back was undone later."""
         rows = self.entries(rack=row.rack, change=row.finishes or row.undoes)
         return any(entry.kind == "undone" and entry.seq > row.seq for entry in rows)
 
 
 class Stream:
-    """The rows of whole changes, in order, as :meth:`JournalReader.all_entries` chooses them.
+    """The rows of whole changes, in order, chosen as in :meth:`JournalReader.all_entries`.
 
-    The chain is followed meanwhile, from the first of these rows to the last, over those that are left out as well.
+    The chain is checked meanwhile, from the first of these rows to the last, including rows that are left out.
 
     Attributes:
-        last: number of the last row of them; 0 when there are none.
+        last: number of the last of these rows; 0 if there are none.
     """
 
     def __init__(
@@ -354,10 +362,10 @@ class Stream:
         self._wanted = frozenset(changes)
 
     def __iter__(self) -> Iterator[Entry]:
-        """Yield the rows; those that others write meanwhile are none of them.
+        """Yield the rows; rows that others write meanwhile are left out.
 
         Raises:
-            JournalError: the file is no journal, or another one took its place meanwhile.
+            JournalError: the file is not a journal, or another one took its place meanwhile.
         """
         behind = self._first - 1
         self._follower = Follower(behind=behind)
@@ -371,7 +379,7 @@ class Stream:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the chain as far as it was followed, or with what is kept of its end; empty when nothing is."""
+        """Return what is wrong with the chain up to the last row that was read, or with its kept head; empty if nothing is."""
         if self._follower.walked.problem:
             return self._follower.walked.problem
         try:

@@ -1,7 +1,7 @@
-"""The journal: an append-only, hash-chained record of every plan, statement and reply.
+"""Write the journal: an append-only, hash-chained record of every plan, statement and reply.
 
-An intent is on disk before its statement leaves, and its outcome after the reply was read and verified, so that what a
-crash left behind is visible. Each row's hash covers the row and the hash before it; the newest hash is kept in a second
+An intent is on disk before its statement is sent, and its outcome after the reply was read and verified, so that the state
+after a crash is visible. Each row's hash covers the row and the hash before it; the newest hash is kept in a second
 file as well, so that a cut tail is found. A journal that can't be written stops writes to cells, never reads.
 
 The database is SQLite in rollback-journal mode (WAL is unsafe on network file systems), and writers take turns, so that
@@ -39,18 +39,18 @@ from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
 from exacell.journal.state import by_change
 
 RECENT = 1000
-"""So many rows are checked before each change; walking a long journal takes seconds and is verify's."""
+"""How many of the newest rows are checked before each change; `journal verify` checks all, which takes seconds."""
 
 
 def _text_of(body: Mapping[str, Any]) -> str:
-    """Return a row's body as JSON, without the passwords and keys of what shells, scripts, recipes and cells said."""
+    """Return a row's body as JSON, without passwords and keys in the texts of shells, scripts, recipes and cells."""
     text = json.dumps(body, sort_keys=True, separators=(",", ":"))
     return json.dumps(masked_data(body), sort_keys=True, separators=(",", ":")) if may_hold(text) else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """What a caller appends: kind, target and body."""
+    """A row to append: kind, target and body."""
 
     kind: str
     target: str = ""
@@ -85,15 +85,15 @@ class Journal(JournalReader):
             return self.append_in_turn(rack, None, list(rows))
 
     def let_go(self, change: int) -> None:
-        """Take note that this process carries a change out no more: where it broke off, no row can say so."""
+        """Note that this process no longer carries out a change; if it broke off, no row can say so."""
         self._let_go.add(change)
 
     def is_let_go(self, change: int) -> bool:
-        """Return whether this process carried a change out and does so no more."""
+        """Return whether this process carried out a change and no longer does."""
         return change in self._let_go
 
     def refuse_damaged(self) -> None:
-        """Return when a plan could be recorded behind what is there; writes nothing.
+        """Raise JournalError if no plan could be recorded after the existing rows; writes nothing.
 
         Raises:
             JournalError: the files are damaged or can't be written.
@@ -115,13 +115,14 @@ class Journal(JournalReader):
             self.append_in_turn(rack, change, list(rows))
 
     def observe(self, rack: str, seen: Callable[[], Iterable[tuple[int, Row]]]) -> str:
-        """Record what was seen of what earlier changes left; what was seen stands, recorded or not.
+        """Record observations about things that earlier changes left behind.
 
         Args:
-            seen: tells the change that left it, and the row about it; those of one change together.
+            seen: returns the change that left each thing, and the row about it; rows of one change are adjacent.
 
         Returns:
-            why it could not be recorded, or looked for in the journal, one line; empty when it was.
+            why they could not be recorded, or searched for in the journal, one line; empty if they were. The observations are
+            valid in any case.
         """
         try:
             for change, rows in groupby(seen(), key=itemgetter(0)):
@@ -132,7 +133,7 @@ class Journal(JournalReader):
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the writers' turn over threads and processes, so that rows and the kept head stay in step."""
+        """Hold the turn to write among all threads and processes, so that rows and the head stay in step."""
         with self._lock:
             try:
                 self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -151,7 +152,7 @@ class Journal(JournalReader):
 
     @contextmanager
     def _begun(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection that has begun to write; what is not committed on it is rolled back."""
+        """Yield a connection that has begun to write; work that is not committed on it is rolled back."""
         try:
             connection = self._connect()
         except (sqlite3.Error, OSError) as error:
@@ -181,7 +182,7 @@ class Journal(JournalReader):
                 connection.executescript(SCHEMA)
                 odd = strange(connection.execute(OBJECTS).fetchall())
             if odd:
-                # What it does to a row that is written is not known.
+                # The effect of such an object on a new row is unknown.
                 raise sqlite3.DatabaseError(odd)
         except sqlite3.Error:
             connection.close()
@@ -189,7 +190,7 @@ class Journal(JournalReader):
         return connection
 
     def append_in_turn(self, rack: str, change: int | None, rows: list[Row]) -> int:
-        """Record rows while :meth:`turn` is held, and return their change's number; a new one when ``change`` is None.
+        """Record rows while :meth:`turn` is held, and return their change's number; a new number if ``change`` is None.
 
         Raises:
             JournalError: they could not be written.
@@ -220,7 +221,7 @@ class Journal(JournalReader):
         if denied:
             hint = self._whose(self.path)
         elif os.path.isdir(self.path) or type(error) is sqlite3.DatabaseError:
-            # None of the error's own kinds: SQLite calls the file malformed, or no database.
+            # The error has no more precise class: SQLite calls the file malformed, or not a database.
             hint = f"{RESTART}; reads still work"
         else:
             hint = "free space or repair the file; reads still work"
@@ -230,7 +231,7 @@ class Journal(JournalReader):
         )
 
     def _end(self, connection: sqlite3.Connection) -> tuple[int, str]:
-        """Return number and hash of the newest row; raise when it is not the one that the kept head names."""
+        """Return number and hash of the newest row; raise JournalError if it is not the row that the head names."""
         seq, prev = connection.execute(
             "select coalesce(max(seq), 0), coalesce((select hash from entry order by seq desc limit 1), ?) from entry",
             (GENESIS,),
@@ -239,7 +240,7 @@ class Journal(JournalReader):
         return seq, prev
 
     def _refuse_damage(self, connection: sqlite3.Connection, last: tuple[int, str]) -> None:
-        """Raise when the rows do not end as the kept head says: a new head would hide what was cut off or added."""
+        """Raise JournalError if the rows do not end as the head says: a new head would hide that rows were cut off or added."""
         head = self.whole_head()
         if head is None:
             if last[0] == 0:
@@ -261,7 +262,7 @@ class Journal(JournalReader):
         )
 
     def _refuse_another(self, connection: sqlite3.Connection, change: int | None) -> None:
-        """Raise when the newest row that this process wrote is gone, unless a restart has carried the change over."""
+        """Raise JournalError if the newest row that this process wrote is gone, unless a restart has copied the change."""
         if self._newest is None:
             return
         row = connection.execute("select hash from entry where seq = ?", (self._newest[0],)).fetchone()
@@ -274,10 +275,10 @@ class Journal(JournalReader):
         raise self._another(self._written(self._newest[0]))
 
     def _refuse_gone(self, what: str = "") -> None:
-        """Raise where there was a journal that is not there now: nothing is made in its place, it may be put back.
+        """Raise JournalError if the journal existed and is gone now; no new one is created, because it may be put back.
 
         Args:
-            what: of it that somebody knows of, if not this process by a row of its own.
+            what: the part of it that the caller knows, if this process has not written a row itself.
         """
         if (self._newest is not None or what) and not self.is_there(self.path):
             raise self._another(what if self._newest is None else self._written(self._newest[0]))
@@ -294,7 +295,7 @@ class Journal(JournalReader):
         )
 
     def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
-        """Raise when one of the newest rows is not as it was written; verify looks at all."""
+        """Raise JournalError if one of the newest rows is not as it was written; `journal verify` checks all."""
         behind = max(0, last - RECENT)
         rows = connection.execute(f"select {COLUMNS} from entry where seq >= ? order by seq", (behind,)).fetchall()
         prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
@@ -306,7 +307,7 @@ class Journal(JournalReader):
             )
 
     def _next_change(self, connection: sqlite3.Connection) -> int:
-        """Return the number of a new change; raise when a row, however old, holds one that no change can have."""
+        """Return the number for a new change; raise JournalError if any row contains a number that no change can have."""
         (newest,) = connection.execute("select coalesce(max(change), 0) from entry").fetchone()
         if not isinstance(newest, int) or newest + 1 not in NUMBERS:
             raise JournalError(
@@ -317,16 +318,16 @@ class Journal(JournalReader):
         return newest + 1
 
     def verify(self) -> str:
-        """Return what is wrong with the chain, one line naming the first bad row; empty when it is whole."""
+        """Return what is wrong with the chain, one line that names the first bad row; empty if it is whole."""
         return self.examine()[1]
 
     def examine(self) -> tuple[Walk, str]:
-        """Return how far the chain is whole, and what is wrong with it or its kept head; empty when nothing is."""
+        """Return how far the chain is whole, and what is wrong with it or its head; empty if nothing is."""
         if not self.is_there(self.path):
             gone = f"{self.path} is missing, but its kept head {self.head_path} is there"
             return Walk(good=0, hash=GENESIS, problem=""), gone if self.is_there(self.head_path) else ""
         try:
-            # The head before the rows, and again behind them: somebody else may be writing.
+            # Read the head before the rows and again after them: another process may be writing.
             before = self.whole_head()
             follower = Follower(mark=0 if before is None else before.last[0])
             for rows in self.pieces():
@@ -357,9 +358,9 @@ class Journal(JournalReader):
 
 
 def runs(journal: Journal, row: Planned) -> bool:
-    """Return whether the process of a plan's row may still carry its change out.
+    """Return whether the process of a plan's row may still carry out its change.
 
-    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
+    A process of another host can't be checked: it counts as ended if somebody has taken over the rack's lock since.
     """
     if row.who.host == actor()["host"]:
         return alive(row.who) and not (journal.is_let_go(row.change) and own(row))
@@ -372,18 +373,18 @@ def own(row: Planned) -> bool:
 
 
 class Sent(StrEnum):
-    """What became of what was sent."""
+    """The state of the statements that were sent."""
 
     NOTHING = "nothing"
-    """Nothing that changes anything has left."""
+    """No changing statement was sent."""
     ENDED = "ended"
-    """The outcome of all of it is known."""
+    """All outcomes are known."""
     UNDER_WAY = "under way"
-    """The outcome of some of it is not known."""
+    """Some outcomes are not known."""
 
 
 def sent_since(journal: Journal, change: int) -> Sent:
-    """Return what became of the statements that this process has sent in changes behind ``change``; 0 for all.
+    """Return the state of the statements that this process has sent in changes after ``change``; 0 for all.
 
     Raises:
         JournalError: the journal can't be read.

@@ -1,8 +1,8 @@
-"""The journal's rows as values with types, and the one parser that makes them of what is stored. Pure.
+"""Define the journal's rows as typed values, and the one parser that makes them from stored rows. Pure.
 
-A row's body is a JSON object. What it says is read here and nowhere else: each kind of row is a data class, and a field is
-the body's value of the same name in camel case (``exit_code`` of ``exitCode``). A value that is missing, or of another type
-than the field's, is the field's default: rows of an older exacell say less.
+A row's body is a JSON object, which only this module reads: each kind of row is a data class, and a field is the body's value
+of the same name in camel case (``exit_code`` from ``exitCode``). If a value is missing or has another type than the field, the
+field has its default: rows of an older exacell contain less.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class Actor:
-    """Who acted, as :func:`exacell.journal.actor.actor` writes it; empty for what the row does not say.
+    """Who acted, as :func:`exacell.journal.actor.actor` writes it; fields that the row does not have are empty.
 
     Attributes:
-        came_from: where the session came from by SSH.
-        started: tells the process from a later one of the same number.
-        version: of exacell; empty in rows of versions that did not write it.
+        came_from: the client of the SSH session.
+        started: distinguishes the process from a later one with the same number.
+        version: exacell's version; empty in rows of versions that did not write it.
     """
 
     user: str = ""
@@ -49,26 +49,26 @@ class Actor:
 
     @property
     def process(self) -> tuple[str, str, str]:
-        """What tells one process from every other one."""
+        """Return values that distinguish a process from every other one."""
         return (self.host, self.pid, self.started)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One row. Those of a kind that says something of its own are of one of the classes below.
+    """One row. Rows of a kind with its own fields are instances of the classes below.
 
     Attributes:
         seq: 1 and up, without gaps.
         at: UTC, ISO 8601.
         change: the number of the change it belongs to; unique over all racks of this journal.
         kind: plan, intent, outcome, gate, end, observed (something that was seen on a cell, such as caching being on),
-            undone, refused (a change that was none: unread work that the door turned away), restart, or one of
+            undone, refused (unread work that was refused, so that no change was made), restart, or one of
             confirming.KINDS.
         target: cell or node; empty for plan and end.
-        statement: the user's; of an intent, what is sent.
-        reason: why: the user's, or what was wrong.
-        body: the JSON object as it is stored, for showing and handing on as a whole.
-        damaged: what stands in the body's place where that can't be read.
+        statement: the user's statement; in an intent, the statement that is sent.
+        reason: the user's reason, or what was wrong.
+        body: the JSON object as it is stored, to be shown or exported as a whole.
+        damaged: the stored text of a body that can't be read.
     """
 
     seq: int
@@ -86,7 +86,7 @@ class Entry:
 
     @cached_property
     def who(self) -> Actor:
-        """Who acted, where the row says it."""
+        """Return who acted, if the row contains that."""
         return Actor.of(self.body)
 
 
@@ -95,8 +95,8 @@ class Headed(Entry):
     """A row that begins a change.
 
     Attributes:
-        ticket: the user's.
-        origin: on whose behalf: a recipe's name, ``resume 3``, ``retry 3``, ``undo 3``; empty for nobody's.
+        ticket: the user's ticket.
+        origin: what caused the change: a recipe's name, ``resume 3``, ``retry 3``, ``undo 3``; empty for the user.
         risk: what may be lost.
     """
 
@@ -106,9 +106,9 @@ class Headed(Entry):
 
     @property
     def undoes(self) -> int:
-        """The change that this one was made to take back; 0 for none."""
+        """Return the change that this one was made to take back; 0 for none."""
         verb, _, number = self.origin.partition(" ")
-        return int(number) if verb == "undo" and number.isdecimal() else 0  # A recipe may be named undo.
+        return int(number) if verb == "undo" and number.isdecimal() else 0  # A recipe's name may be undo.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +116,14 @@ class Planned(Headed):
     """A plan's row.
 
     Attributes:
-        finishes: the change that this one goes on with (resume, retry failed); 0 for none.
-        flags: the statement's own ones.
-        confirm_within: seconds within which it had to be confirmed; None when it had not.
+        finishes: the change that this one continues (resume, retry failed); 0 for none.
+        flags: the statement's own flags.
+        confirm_within: seconds within which it had to be confirmed; None if it did not have to be.
         detached: the folder on each host in which its command runs apart from us; empty for none.
         run: the recipe's run that it belongs to; empty for none.
-        place: of its line in that run: ``3``, or ``3.2`` where line 3 runs a recipe.
-        keeps: the name under which that run keeps what it brings; empty for none.
-        plan: the plan as JSON made it; None for work that exacell can't read, and for what carries nothing out.
+        place: the place of its line in that run: ``3``, or ``3.2`` if line 3 runs a recipe.
+        keeps: the name under which that run keeps its result; empty for none.
+        plan: the plan in JSON form; None for work that exacell can't read, and for rows that carry out nothing.
     """
 
     finishes: int = 0
@@ -137,30 +137,30 @@ class Planned(Headed):
 
     @property
     def root(self) -> int:
-        """The change that undo takes back and resume goes on with: the one that this one goes on with, or itself."""
+        """Return the change that undo takes back and resume continues: the change that this one continues, or itself."""
         return self.finishes or self.change
 
     @cached_property
     def steps(self) -> tuple[tuple[Step, bool], ...]:
-        """The plan's steps in order, each with whether it mends; none where there is no plan."""
-        from exacell.plan.model import step_from_json  # Every start reads rows; few ask for steps.
+        """Return (step, whether it mends) for the plan's steps, in order; empty without a plan."""
+        from exacell.plan.model import step_from_json  # Every start reads rows, and few need their steps.
 
         stages = (self.plan or _NOTHING).get("stages", ())
         return tuple((step_from_json(item), stage["gate"] == "mend") for stage in stages for item in stage["steps"])
 
     @property
     def wanted(self) -> list[Step]:
-        """The steps that were to be done in any case: those that mend are left out."""
+        """Return the steps that were to be done in any case; mending steps are left out."""
         return [step for step, mending in self.steps if not mending]
 
     @property
     def inverse(self) -> dict[str, tuple[str, ...]]:
-        """Per target the statements that take the change back."""
+        """Return, by target, the statements that take the change back."""
         return {target: tuple(found) for target, found in (self.plan or _NOTHING).get("inverse", {}).items()}
 
     @property
     def rolling(self) -> Rolling | None:
-        """How its cells took turns; None when they did not."""
+        """Return how its cells took turns; None if they did not."""
         from exacell.plan.model import rolling_from_json
 
         told = (self.plan or _NOTHING).get("rolling")
@@ -169,14 +169,14 @@ class Planned(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class Kept(Headed):
-    """A file that a recipe's run has kept, of the change that brought it; where no change did, the row begins one.
+    """A file that a recipe's run has kept, from the change that brought it; without such a change, the row begins one.
 
     Attributes:
         run: the run.
-        place: of its line in that run.
-        name: under which it is kept; several files may have the same.
+        place: the place of its line in that run.
+        name: the name under which it is kept; several files may have the same.
         source: its path on the host; empty for an answer.
-        file: where it lies, from the journal's folder on.
+        file: its path relative to the journal's folder.
         size: bytes.
     """
 
@@ -191,10 +191,10 @@ class Kept(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class Refused(Headed):
-    """A row about a change that was none.
+    """A row about a change that was refused before it began.
 
     Attributes:
-        refused: why.
+        refused: the reason.
     """
 
     refused: str = ""
@@ -202,10 +202,10 @@ class Refused(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class Restarted(Headed):
-    """The first row of a journal that began behind a damaged one.
+    """The first row of a journal that replaced a damaged one.
 
     Attributes:
-        old: the damaged file; None where the row does not say.
+        old: the damaged file; None if the row does not name it.
         problem: what was wrong with it.
     """
 
@@ -215,12 +215,12 @@ class Restarted(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class StepRow(Entry):
-    """What intents and outcomes both say of a step.
+    """The common fields of intents and outcomes of a step.
 
     Attributes:
-        what: which step of its target it is.
-        caching_off, caching_on: what it does to the cache.
-        cache: which one; empty for the flash cache, in rows that name none.
+        what: the name of the step, unique for its target.
+        caching_off, caching_on: its effect on the cache.
+        cache: the cache; empty means the flash cache, in rows that name none.
         offline, online: whether it takes grid disks offline, or brings them back.
     """
 
@@ -234,13 +234,13 @@ class StepRow(Entry):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Target and step: what an outcome has in common with its intent, within a change."""
+        """Return (target, step), which an outcome shares with its intent within a change."""
         return self.target, self.what
 
 
 @dataclass(frozen=True, kw_only=True)
 class Intent(StepRow):
-    """On disk before a step's statement leaves."""
+    """A step's statement, on disk before it is sent."""
 
     inverse: str = ""
 
@@ -251,9 +251,9 @@ class Outcome(StepRow):
 
     Attributes:
         state: done, not needed, failed, refused, unknown, not done …
-        reply: what the target said.
-        mending: whether the step mends what another one did.
-        settled: whether somebody looked afterwards, because no answer had come.
+        reply: the target's text.
+        mending: whether the step mends the effect of another one.
+        settled: whether the outcome was read back later, because no answer had come.
     """
 
     state: str = ""
@@ -265,11 +265,11 @@ class Outcome(StepRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Gated(Entry):
-    """Return whether a wave was let pass.
+    """Whether a wave was let through its gate.
 
     Attributes:
-        cells: the wave's.
-        met: what the gate waited for.
+        cells: the cells of the wave.
+        met: the states that the gate waited for.
     """
 
     wave: int = 0
@@ -283,9 +283,9 @@ class Ended(Entry):
     """The end of a change.
 
     Attributes:
-        exit_code: None where the row does not say.
-        done: how many steps ended how.
-        stopped: what stopped it between two statements; empty when nothing did.
+        exit_code: None if the row has none.
+        done: outcome → number of steps.
+        stopped: what stopped it between two statements; empty if nothing did.
     """
 
     exit_code: int | None = None
@@ -296,12 +296,12 @@ class Ended(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Observed(Entry):
-    """Something that was seen on a cell later.
+    """A state that was seen on a cell later.
 
     Attributes:
-        caching: ``on``, ``off``, ``unknown`` …; empty when something else was seen.
-        cache: which one; empty for the flash cache.
-        services: that run.
+        caching: ``on``, ``off``, ``unknown`` …; empty if something else was seen.
+        cache: the cache; empty means the flash cache.
+        services: the services that run.
         online: all grid disks are ONLINE.
     """
 
@@ -319,7 +319,7 @@ class Waiting(Entry):
         until: UTC, ISO 8601.
         within: seconds.
         run: the first change of the recipe's run to which it belongs; 0 for none.
-        open: that run goes on.
+        open: that run is not over yet.
     """
 
     until: str = ""
@@ -330,10 +330,10 @@ class Waiting(Entry):
 
 @dataclass(frozen=True, kw_only=True)
 class Confirmed(Entry):
-    """Somebody keeps a change that waited.
+    """Somebody keeps a change that waited to be confirmed.
 
     Attributes:
-        unguarded: nobody was there to take it back.
+        unguarded: no guardian was there to take it back.
     """
 
     unguarded: bool = False
@@ -344,7 +344,7 @@ class Reverted(Entry):
     """The guardian has tried to take a change back.
 
     Attributes:
-        again: it means to try again.
+        again: it will try again.
     """
 
     state: str = ""
@@ -356,29 +356,29 @@ _KINDS: Mapping[str, type[Entry]] = {
     "end": Ended, "observed": Observed, "deadline": Waiting, "confirmed": Confirmed, "reverted": Reverted,
     "kept": Kept,
 }  # fmt: skip
-"""Kind → class; a row of another kind says nothing of its own."""
+"""Kind → class; a row of another kind has no fields of its own."""
 
 _JSON: Mapping[str, type | tuple[type, ...]] = {
     "str": str, "int": int, "bool": bool, "float": (float, int), "tuple": (list, tuple), "Mapping": Mapping,
 }  # fmt: skip
-"""Type of a field → the types that its value may have in JSON, and before it becomes JSON."""
+"""Type of a field → the types that its value may have, in JSON or before the conversion to JSON."""
 
 
 @cache
 def _shape(made: type) -> tuple[tuple[str, str, type | tuple[type, ...]], ...]:
-    """Return of each field that a body tells: its name, the body's name for it, and the types that it may have there."""
+    """Return, for each field that comes from a body: its name, its name in the body, and its allowed types there."""
     own = [item for item in fields(made) if (item.default, item.default_factory) != (MISSING, MISSING)]
     return tuple((item.name, _named(item.name), _JSON[re.split(r"\W", str(item.type))[0]]) for item in own)
 
 
 def _named(field: str) -> str:
-    """Return the body's name for a field."""
+    """Return the name of a field in the body."""
     first, *rest = field.split("_")
     return "from" if field == "came_from" else first + "".join(word.capitalize() for word in rest)
 
 
 def _told(made: type, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a body says of the fields of ``made``."""
+    """Return the fields of ``made`` that a body contains."""
     found = {}
     for name, key, kind in _shape(made):
         value = body.get(key)
@@ -402,17 +402,17 @@ class Columns(NamedTuple):
 
 
 def typed(columns: Columns) -> Entry:
-    """Return a row as the class of its kind."""
+    """Return a row as an instance of the class of its kind."""
     made = _KINDS.get(columns.kind, Entry)
     return made(**columns._asdict(), **_told(made, columns.body))
 
 
 def read_row(stored: Sequence[Any]) -> Entry:
-    """Return a row from the nine fields that are stored, in their order.
+    """Return a row from its nine stored fields, in their order.
 
     Raises:
-        ValueError: it is not the row that its own hash was made of, or its body is no JSON object: what an edited row says
-            is nothing to act on, and may be of any type. Says which.
+        ValueError: the row does not match its own hash, or its body is not a JSON object; the message says which. An edited
+            row must not be acted on, and its values may be of any type.
     """
     if not is_whole(stored):
         raise ValueError("it was edited")
@@ -423,10 +423,10 @@ def read_row(stored: Sequence[Any]) -> Entry:
 
 
 def renamed(row: Entry, named: Callable[[str], str]) -> Entry:
-    """Return a row with its cells and hosts called otherwise, also in its plan; what is said of their objects stays.
+    """Return a row with other names for its cells and hosts, also in its plan; names of their objects stay.
 
     Args:
-        named: returns the name for one that stands in the row.
+        named: maps a name in the row to the new name.
     """
     plan = row.plan if isinstance(row, Planned) else None
     cells = row.cells if isinstance(row, Gated) else ()
@@ -443,17 +443,17 @@ def renamed(row: Entry, named: Callable[[str], str]) -> Entry:
 
 
 _BY_TARGET = ("done", "skipped", "inverse")
-"""What a plan says target by target, beside its steps."""
+"""The fields of a plan, besides its steps, that are keyed by target."""
 
 
 def _names(plan: Mapping[str, Any]) -> set[str]:
-    """Return the cells and hosts that a plan as JSON names."""
+    """Return the cells and hosts that a plan in JSON form names."""
     steps = {step["target"] for stage in plan.get("stages", ()) for step in stage["steps"]}
     return steps.union((plan.get("rolling") or _NOTHING).get("others", ()), *(plan.get(key, ()) for key in _BY_TARGET))
 
 
 def _plan_renamed(plan: Mapping[str, Any], other: Mapping[str, str]) -> dict[str, Any]:
-    """Return a plan as JSON with other names for some of its cells and hosts."""
+    """Return a plan in JSON form with other names for some of its cells and hosts."""
     found = {**plan, "stages": []}
     for stage in plan.get("stages", ()):
         steps = [{**step, "target": other.get(step["target"], step["target"])} for step in stage["steps"]]
@@ -471,7 +471,7 @@ def _plan_renamed(plan: Mapping[str, Any], other: Mapping[str, str]) -> dict[str
 
 
 def damaged_row(stored: Sequence[Any]) -> Entry:
-    """Return for eyes a row that :func:`read_row` refuses: what stands in place of its body is told as ``damaged``."""
+    """Return, for people, a row that :func:`read_row` refuses; the stored text of its body is in ``damaged``."""
     return _columns(stored, {"damaged": str(stored[6])})
 
 
@@ -485,5 +485,5 @@ def _columns(stored: Sequence[Any], body: Mapping[str, Any]) -> Entry:
 
 
 def change_number(value: object) -> int:
-    """Return the number of a change as it is stored; 0 for what was written over it."""
+    """Return the number of a change from its stored value; 0 if that was overwritten with something else."""
     return value if isinstance(value, int) else 0

@@ -1,7 +1,7 @@
-"""What can still be read of a journal that SQLite refuses as a whole: cut off, or with pages that were overwritten.
+"""Read the remaining rows of a journal that SQLite refuses as a whole: cut off, or with overwritten pages.
 
-SQLite answers nothing at all where the file is shorter than its first page says, and ends a query at the first bad page.
-So a copy is made as long as it should be, and its rows are asked for one by one.
+SQLite answers nothing at all if the file is shorter than its first page says, and ends a query at the first bad page.
+So a copy gets the length that it should have, and its rows are read one by one.
 Source: SQLite, "Database File Format", 1.3 (page size at offset 16, size in pages at offset 28).
 """
 
@@ -20,25 +20,25 @@ from exacell.journal.schema import COLUMNS, in_words
 _HEADER = 100
 _SIZE_AT, _PAGES_AT = 16, 28
 _GROWN = 16 * 2**20
-"""Bytes that a copy may be longer than the file: a page count that was overwritten must not fill a disk."""
+"""Number of bytes by which a copy may be longer than the file: an overwritten page count must not fill a disk."""
 
 _AHEAD = 1000
-"""Rows that are looked for behind the last one found, where the file can't tell how many it held."""
+"""Number of rows to try after the last one found, if the file does not show how many it had."""
 
 _ROW = 100
-"""Bytes that a row takes at least; a number that was overwritten must not keep anybody waiting."""
+"""The smallest size of a row in bytes; it limits the search if the number of rows was overwritten."""
 
 
 def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
-    """Return the rows of a journal that can be read, in order, as they are stored; empty when none can.
+    """Return the readable rows of a journal, in order, in stored form; empty if there are none.
 
     Args:
-        last: number of the newest row, where that is known.
+        last: number of the newest row, if known.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="exacell-") as folder:
             copy = Path(folder) / "journal.db"
-            with suppress(FileNotFoundError):  # First: what a killed writer left is rolled back in the copy, too.
+            with suppress(FileNotFoundError):  # First: an unfinished commit is rolled back in the copy too.
                 shutil.copyfile(f"{path}-journal", f"{copy}-journal")
             shutil.copyfile(path, copy)
             _lengthen(copy)
@@ -47,11 +47,11 @@ def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
                 with in_words():
                     return _rows(connection, last, most=copy.stat().st_size // _ROW)
     except (OSError, sqlite3.Error):
-        return []  # Not a file, or not even its first page is SQLite's.
+        return []  # It is not a file, or even its first page is not SQLite's.
 
 
 def _lengthen(copy: Path) -> None:
-    """Make the file as long as its first page says, and let that say no more than there is."""
+    """Make the file as long as its first page says, and correct that page if it says too much."""
     with open(copy, "r+b") as stream:
         header = stream.read(_HEADER)
         size = int.from_bytes(header[_SIZE_AT : _SIZE_AT + 2], "big")
@@ -66,7 +66,7 @@ def _lengthen(copy: Path) -> None:
 
 
 def _rows(connection: sqlite3.Connection, last: int, *, most: int) -> list[tuple[Any, ...]]:
-    # Where the last page is one of the bad ones: as far as the caller knows, or as rows are found.
+    # If the last page is bad, go as far as the caller knows, or as rows are found.
     with suppress(sqlite3.DatabaseError):
         last = max(last, int(connection.execute("select coalesce(max(seq), 0) from entry").fetchone()[0]))
     found = []
@@ -76,7 +76,7 @@ def _rows(connection: sqlite3.Connection, last: int, *, most: int) -> list[tuple
             row = connection.execute(f"select {COLUMNS} from entry where seq = ?", (number,)).fetchone()
         except sqlite3.DatabaseError:
             row = None
-        if row is not None and None not in row:  # Without a value: its page is there, and its cell is not.
+        if row is not None and None not in row:  # A row without a value: its page exists, but its cell does not.
             found.append(row)
             until = last or number + _AHEAD
         number += 1
@@ -84,7 +84,7 @@ def _rows(connection: sqlite3.Connection, last: int, *, most: int) -> list[tuple
 
 
 def asked(rows: Sequence[tuple[Any, ...]], query: str, values: Sequence[str | int]) -> list[tuple[Any, ...]]:
-    """Return what a query to the journal's table answers from ``rows`` alone."""
+    """Return the answer of a query to the journal's table that contains only ``rows``."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"create table entry ({COLUMNS})")
         connection.executemany("insert into entry values (?,?,?,?,?,?,?,?,?)", rows)

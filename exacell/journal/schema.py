@@ -1,4 +1,4 @@
-"""The journal's table in SQLite, and the choices of rows that have an index of their own."""
+"""Define the journal's table in SQLite, and the selections of rows with their own index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 COLUMNS = "seq, at, rack, change, kind, target, body, prev, hash"
-"""Of a row, in the order in which they are stored and handed around."""
+"""The columns of a row, in the order in which they are stored and passed on."""
 
 SCHEMA = """
 create table if not exists entry (
@@ -45,26 +45,26 @@ SCHEMA += "".join(
         ("stopped", STOPPED),
     )
 )
-"""What every start asks has an index of its own: looking into each body takes seconds in a long journal."""
+"""Indexes for the questions of every start: reading each body takes seconds in a long journal."""
 
 SCHEMA += "".join(
     f"create trigger if not exists entry_no_{deed} before {deed} on entry"
     " begin select raise(abort, 'the journal is append-only'); end;\n"
     for deed in ("update", "delete")
 )
-"""Who means to tidy up by hand is told; who means to forge drops them, and the chain tells of that."""
+"""Triggers that stop a user who edits rows by hand; a forger can drop them, but the chain shows forged rows."""
 
 _TRIGGERS = dict(re.findall(r"create trigger if not exists (\w+)( .*?end);", SCHEMA))
-"""Name → text, as SQLite keeps it behind the name."""
+"""Name → text after the name, as SQLite stores it."""
 
 OBJECTS = "select type, name, sql from sqlite_master"
 
 
 def strange(objects: list[tuple[str, str, str | None]]) -> str:
-    """Return what a journal's file holds that is none of exacell's and may change what is written or read; empty for nothing.
+    """Return the foreign objects in a journal's file that may change what is written or read; empty for none.
 
     Args:
-        objects: what OBJECTS finds.
+        objects: the result of OBJECTS.
     """
     kinds = {name: kind for kind, name, _ in objects}
     if kinds.get("entry", "table") != "table":
@@ -77,7 +77,7 @@ def strange(objects: list[tuple[str, str, str | None]]) -> str:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Let what SQLite can't say of a damaged file, because it would repeat bytes that are no text, be an error like others."""
+    """Turn an error that SQLite can't report, because it would repeat bytes that are not text, into an ordinary one."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -1,10 +1,10 @@
-"""What a change has come to: one fold over its rows, and what its statements made begin anew. Pure.
+"""Compute the state of a change from its rows, and find statements that reset counters. Pure.
 
-:class:`ChangeState` tells of each step whether it was sent, how it ended, what is not known of it, and of the change
-whether it ended, was stopped, or was taken back. It is made of the rows of one change, or of those of a change and of the
-changes that went on with it, in order.
+:class:`ChangeState` has for each step whether it was sent, its outcome, and whether that is unknown; and for the change whether
+it ended, was stopped, or was taken back. It is made from the rows of one change, or of a change and the changes that continued
+it, in order.
 
-:func:`resets` finds statements that make counters begin anew: flushes, new caches and logs, restarts of CELLSRV.
+:func:`resets` finds statements that reset counters: flushes, new caches and logs, restarts of CELLSRV.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 
 
 Key = tuple[str, str]
-"""Target and step."""
+"""(target, step)."""
 
 GOOD = ("done", "not needed")
-"""States of a step of which nothing is left to do."""
+"""States of a step without remaining work."""
 
 OPEN = "no outcome"
-"""State of a step whose end was never recorded."""
+"""State of a step whose end was not recorded."""
 
 SAID_NO = ("CELL-", "ORA-")
-"""How a reason begins that is a target's own: then nothing was done there."""
+"""Beginnings of a target's own error: then nothing was done there."""
 
 _SERVICES = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|STARTUP|RESTART)\s+SERVICES\s+(CELLSRV|MS|RS|ALL)", re.IGNORECASE)
 _ALL = ("cellsrv", "ms", "rs")
 
 
 def services_of(statement: str) -> tuple[str, tuple[str, ...]]:
-    """Return what a statement does to which services: ``SHUTDOWN`` and ``cellsrv``, ``ms``; two empty ones for nothing."""
+    """Return a statement's action on services, such as ``SHUTDOWN``, and the services (``cellsrv``, ``ms``); empty for none."""
     action = _SERVICES.match(statement)
     if action is None:
         return "", ()
@@ -47,20 +47,20 @@ def services_of(statement: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ChangeState:
-    """How a change stands.
+    """The state of a change.
 
     Attributes:
-        plans: its plan row, and behind it those of the changes that went on with it.
-        intents: everything that was sent, or was about to be, in order.
-        states: how each step ended, :data:`OPEN` for one whose end nobody recorded; what mends another step is left out.
+        plans: its plan row, followed by those of the changes that continued it.
+        intents: every statement that was sent, or was about to be, in order.
+        states: the state of each step, :data:`OPEN` if its end was not recorded; mending steps are left out.
         unanswered: the intents without any outcome.
-        unsettled: the intents without an outcome, or with one that is not known.
-        to_come: the statements that drop a cache, were never answered and are not known to be done: they may yet come.
-        touched: of each step whether it was sent and something of it was done, or may have been.
-        did: the steps that were done, those that mend among them.
-        mended: the targets on which something was mended.
+        unsettled: the intents without an outcome, or with an unknown one.
+        to_come: the statements that drop a cache, were never answered and are not known to be done: they may still happen.
+        touched: for each step, whether it was sent and had an effect, or may have had one.
+        did: the steps that were done, including mending ones.
+        mended: the targets on which a mending step was done.
         cellsrv: the cells on which CELLSRV may have been stopped and was not started again.
-        ends: the rows that say that it ended, or was taken back.
+        ends: the rows about its end, or about its undo.
     """
 
     plans: list[Planned] = field(default_factory=list)
@@ -79,7 +79,7 @@ class ChangeState:
 
     @classmethod
     def of(cls, rows: Iterable[Entry]) -> ChangeState:
-        """Return how a change stands, from its rows, with those of the changes that went on with it behind them."""
+        """Return the state of a change from its rows, followed by those of the changes that continued it."""
         found = cls()
         for row in rows:
             found._play(row)
@@ -120,11 +120,11 @@ class ChangeState:
         self.unsettled.pop(key, None)
         if unknown and key in self._sent:
             self.unsettled[key] = self._sent[key]
-        # Where its answer was lost and what was read does not show it, it may still be carried out.
+        # If its answer was lost and its effect is not seen, it may still be carried out.
         if not unknown and (done or not row.settled):
             self.to_come.pop(key, None)
         half = row.state == "failed" and not row.reason.startswith(SAID_NO)
-        self.touched[key] = (done or unknown or half) and not row.mending  # An intent does not say that it mends.
+        self.touched[key] = (done or unknown or half) and not row.mending  # An intent does not show whether it mends.
         if done:
             self.did.add(key)
             if row.mending:
@@ -135,12 +135,12 @@ class ChangeState:
 
     @property
     def plan(self) -> Planned | None:
-        """The row of its plan; None where there is none."""
+        """Return its plan row; None if there is none."""
         return next(iter(self.plans), None)
 
     @property
     def end(self) -> Ended | None:
-        """The row of its end; None when it never ended."""
+        """Return its end row; None if it never ended."""
         return next((row for row in reversed(self.ends) if isinstance(row, Ended)), None)
 
     @property
@@ -150,7 +150,7 @@ class ChangeState:
 
     @property
     def stopped(self) -> bool:
-        """Return whether the user interrupted it, or something stopped it between two statements, and it was not taken back."""
+        """Return whether it was interrupted, or stopped between two statements, and not taken back."""
         end = self.ends[-1] if self.ends else None
         if not isinstance(end, Ended):
             return False
@@ -158,23 +158,23 @@ class ChangeState:
 
     @property
     def targets(self) -> frozenset[str]:
-        """What something was sent to, or was about to be."""
+        """Return the targets to which a statement was sent, or was about to be."""
         return frozenset(row.target for row in self.intents)
 
     @property
     def carried(self) -> list[tuple[Step, str]]:
-        """The steps of its own plan that were to be done in any case, each with how it ended; empty where it never began."""
+        """Return (step, state) for the steps of its own plan that do not mend; the state is empty if the step never began."""
         plan = self.plan
         return [(step, self.states.get((step.target, step.what), "")) for step in (plan.wanted if plan else ())]
 
     @property
     def left(self) -> frozenset[str]:
-        """The targets on which not every step of its own plan is done."""
+        """Return the targets on which a step of its own plan is not done."""
         return frozenset(step.target for step, state in self.carried if state not in GOOD)
 
     @property
     def finished(self) -> dict[str, bool]:
-        """Target → whether all that the plan had for it, or that was sent to it, is done; in the plan's order."""
+        """Return target → whether all of its planned and sent steps are done, in the plan's order."""
         found: dict[str, bool] = {}
         for key in [*((step.target, step.what) for step, _ in self.carried), *self.states]:
             found[key[0]] = found.get(key[0], True) and self.states.get(key) in GOOD
@@ -182,7 +182,7 @@ class ChangeState:
 
 
 def by_change(rows: Iterable[Entry]) -> dict[int, ChangeState]:
-    """Return how each change stands by itself, by its number, in the rows' order."""
+    """Return number → state of each change by itself, in the rows' order."""
     found: dict[int, ChangeState] = {}
     for row in rows:
         found.setdefault(row.change, ChangeState())._play(row)
@@ -190,7 +190,7 @@ def by_change(rows: Iterable[Entry]) -> dict[int, ChangeState]:
 
 
 def paired(rows: Iterable[Entry]) -> Iterator[tuple[Entry, Intent | None]]:
-    """Yield rows of whatever changes, each outcome with the intent that it answers where there is one."""
+    """Yield (row, intent) for rows of any changes: each outcome with its intent if there is one, other rows with None."""
     sent: dict[tuple[int, Key], Intent] = {}
     for row in rows:
         if isinstance(row, Intent):
@@ -201,7 +201,7 @@ def paired(rows: Iterable[Entry]) -> Iterator[tuple[Entry, Intent | None]]:
 FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
 
 _NEVER = ("failed", "not done", "refused", "not needed")
-"""States of a statement that did nothing, as far as that is known, or that never left."""
+"""States of a statement that, as far as is known, did nothing, or was never sent."""
 
 _RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"\bSERVICES?\s+(?:CELLSRV|ALL)\b|\bservice\s+celld\s+\w*st(?:art|op)\b|\bsystemctl\s+\w*st(?:art|op)\s+celld\b": (
@@ -218,18 +218,19 @@ _RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"\b(?:CREATE|DROP)\s+FLASHLOG\b": ("created the flash log again", (FLASHLOG,)),
     r"\b(?:CREATE|DROP)\s+CELL\b": ("created the cell again", (FLASHCACHE, FLASHLOG)),
 }
-"""What a statement's text holds → what it did, and which counters begin anew.
+"""Part of a statement's text → its effect, and the counters that it resets.
 
-Source: reference cellcli.md 4 and 6.2: FC_* begin anew with CANCEL FLUSH and a new cache, FL_* with a new log, all with CELLSRV.
+Source: reference cellcli.md 4 and 6.2: FC_* are reset by CANCEL FLUSH and a new cache, FL_* by a new log, all by
+a restart of CELLSRV.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reset:
-    """A change that made counters of a cell begin anew, or may have: its answer may have been lost.
+    """A change that reset counters of a cell, or may have: its answer may have been lost.
 
     Attributes:
-        kinds: of counters: ``flashcache``, ``flashlog``.
+        kinds: the kinds of counters: ``flashcache``, ``flashlog``.
     """
 
     change: int
@@ -242,12 +243,12 @@ class Reset:
 
     @property
     def of_all(self) -> bool:
-        """Return whether every counter of the cell begins anew."""
+        """Return whether every counter of the cell was reset."""
         return len(self.kinds) > 1
 
 
 def resets(rows: Iterable[Entry]) -> list[Reset]:
-    """Return what made counters begin anew, in the rows' order; what a cell refused to do is left out.
+    """Return the statements that reset counters, in the rows' order; statements that a cell refused are left out.
 
     Args:
         rows: intents and outcomes, in order. An outcome without its intent counts as its intent would.

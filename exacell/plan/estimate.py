@@ -169,7 +169,7 @@ def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
 
 
 LARGEST = 100
-"""Number of objects that a cell lists, those with most data in the cache. Source: reference cellcli.md 2.1, LIMIT with ORDER BY."""
+"""Number of objects that a cell lists: those with most data. Source: reference cellcli.md 2.1, LIMIT with ORDER BY."""
 
 CONTENT = (
     "list flashcachecontent attributes dbUniqueName, cachedSize, hitCount, missCount "

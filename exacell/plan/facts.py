@@ -245,7 +245,7 @@ class CellFacts:
 
     @property
     def writeback(self) -> bool:
-        """Return whether the flash cache may hold the only copy of data; True also if the cell does not show a mode that it has."""
+        """Return whether the flash cache may hold the only copy of data; True also if the cell does not show its mode."""
         return self.mode == "writeback" or (self.mode != "writethrough" and self.at_least(MODE_SINCE))
 
     @property
@@ -260,7 +260,7 @@ class CellFacts:
 
     @property
     def pmem_writeback(self) -> bool:
-        """Return whether the PMEM cache may hold the only copy of data; True also if the cell does not show a mode that it has."""
+        """Return whether the PMEM cache may hold the only copy of data; True also if the cell does not show its mode."""
         unsure = self.tells_pmem and self.pmem_mode != "writethrough"
         return self.pmem_cache is not None and (self.pmem_mode == "writeback" or unsure)
 

@@ -51,7 +51,7 @@ def all_online(grids: Sequence[f.GridDisk]) -> bool:
 
 
 def needed(grid: f.GridDisk) -> bool:
-    """Return whether somebody would miss the disk: ASM, or the Exascale pool that it belongs to."""
+    """Return whether ASM, or the Exascale pool that owns the disk, would miss it."""
     return in_use(grid) or bool(grid.pool)
 
 

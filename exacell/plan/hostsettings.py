@@ -99,7 +99,8 @@ _UNITS = {
     for one, other in ((ratio, size), (size, ratio))
 }
 """Setting → the same setting in another unit: a value of one sets the other to 0. Bytes can't be set to 0, so only the other
-one can restore the earlier state. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes; mm/page-writeback.c."""
+one can restore the earlier state. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes;
+mm/page-writeback.c."""
 
 _UNITS_WHY = "the kernel sets it to 0 when the value is given in the other unit"
 

@@ -88,7 +88,7 @@ class Check:
 
     @property
     def sentence(self) -> str:
-        """Return the check as text: ``celldisk flushStatus in complete, completed where diskType=FlashDisk``; sizes have units."""
+        """Return the check as text, such as ``celldisk flushStatus in complete, completed where diskType=FlashDisk``."""
         where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
         tail = f" where {where}" if where else ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
@@ -119,11 +119,11 @@ class Undo(StrEnum):
     """How a step can be taken back."""
 
     STATEMENT = "statement"
-    """By sending ``Step.inverse``."""
+    """``undo`` sends ``Step.inverse``."""
     NOTHING = "nothing"
     """There is nothing to take back."""
     IMPOSSIBLE = "impossible"
-    """It cannot be undone, because of ``Step.inverse``."""
+    """It can't be undone; ``Step.inverse`` has the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +194,7 @@ class Gate(StrEnum):
     """Which targets take part in a stage."""
 
     EACH = "each"
-    """A target whose own earlier steps succeeded."""
+    """Each target whose own earlier steps succeeded."""
     ALL = "all"
     """All targets, if every target's earlier steps succeeded; else none."""
     MEND = "mend"

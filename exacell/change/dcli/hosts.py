@@ -49,7 +49,7 @@ class Target:
 
 
 def targets_of(options: DcliOptions, resolve: Callable[[str], Iterable[str]]) -> tuple[Target, ...]:
-    """Return the targets in order without repeats; empty when none is named.
+    """Return the targets in order without repeats; empty if none is named.
 
     Args:
         resolve: returns the members of ``@group``.

@@ -111,7 +111,7 @@ class Record:
         }
 
     def _observed(self) -> list[Row]:
-        """Return rows for the cells whose caching was switched off and is on again; checked after every change."""
+        """Return a row with the present caching state of each cell, if the work switched caching off; done after every change."""
         if not self.judgement.caching_off:
             return []
         cache = self.judgement.cache

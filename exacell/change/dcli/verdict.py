@@ -247,7 +247,7 @@ def _plans(
 
 
 def refuse_to_leave(group: Group, left: Sequence[str], flags: Mapping[str, Value], statement: str) -> None:
-    """Raise RefusedError if nothing may stay on a group's targets, and journal that refusal.
+    """Raise RefusedError if the things in ``left`` may not stay on a group's targets, and journal that refusal.
 
     Args:
         left: the things that stay, in sentences; if empty, nothing is checked.

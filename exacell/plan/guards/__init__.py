@@ -1,1 +1,1 @@
-"""Guards for CellCLI's own changing statements, one module a kind of object. Pure."""
+"""Guard CellCLI's own changing statements, one module per kind of object. Pure."""

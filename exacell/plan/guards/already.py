@@ -1,7 +1,7 @@
-"""Return whether CellCLI's own statement finds its goal reached on a cell, judged from what the planners read anyway. Pure.
+"""Judge whether the goal of CellCLI's own statement is already reached on a cell, from the planners' usual facts. Pure.
 
-Only what can be told for certain counts as reached; everything else is sent as it was typed, and the cell says what it
-thinks. What needs a LIST of its own is in :mod:`exacell.plan.guards.unchanged`.
+A goal counts as reached only if that is certain; every other statement is sent as typed, and the cell decides. Statements
+that need a separate LIST are judged in :mod:`exacell.plan.guards.unchanged`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from exacell.plan.guards.targets import names_made, targets_of
 
 
 def reached(statement: Statement, fact: CellFacts) -> str:
-    """Return why a statement would change nothing on the cell, one clause; empty when it would, or may.
+    """Return why a statement would change nothing on the cell, one clause; empty if it would, or may.
 
     Args:
-        fact: with what :func:`exacell.plan.guards.choice.facts_needed` names; a cell that told no release was not read.
+        fact: with the facts of :func:`exacell.plan.guards.choice.facts_needed` read; without a release it was not read.
     """
     if not isinstance(statement, Change) or not fact.release or statement.filters:
         return ""
@@ -39,7 +39,7 @@ def _no_log(statement: Change, fact: CellFacts) -> str:
 
 
 def _cache_made(statement: Change, fact: CellFacts) -> str:
-    """CREATE FLASHCACHE ALL: there is one of that size; without a size, one that fills what there is."""
+    """Return why CREATE FLASHCACHE ALL changes nothing: a cache of that size exists; without a size, one that fills the space."""
     disks = len(fact.flash_disks)
     if not disks:
         return ""
@@ -49,18 +49,18 @@ def _cache_made(statement: Change, fact: CellFacts) -> str:
 
 
 def _log_made(statement: Change, fact: CellFacts) -> str:
-    """CREATE FLASHLOG ALL of a size: there is one of that size."""
+    """Return why CREATE FLASHLOG ALL with a size changes nothing: a log of that size exists."""
     same = _only_size(statement) == fact.flash_log
     return f"its flash log is {format_size(fact.flash_log)} already" if same else ""
 
 
 def _cache_switched(statement: Change, fact: CellFacts) -> str:
-    """ALTER FLASHCACHE ALL FLUSH, CANCEL FLUSH."""
+    """Return why ALTER FLASHCACHE ALL FLUSH or CANCEL FLUSH changes nothing."""
     return _flushed(statement, "flash cache", fact.flash_cache.status if fact.flash_cache is not None else "")
 
 
 def _pmem_switched(statement: Change, fact: CellFacts) -> str:
-    """ALTER PMEMCACHE ALL FLUSH, CANCEL FLUSH."""
+    """Return why ALTER PMEMCACHE ALL FLUSH or CANCEL FLUSH changes nothing."""
     return _flushed(statement, "PMEM cache", fact.pmem_cache.status if fact.pmem_cache is not None else "")
 
 
@@ -70,7 +70,7 @@ def _flushed(statement: Change, cache: str, status: str) -> str:
 
 
 def _disks_made(statement: Change, fact: CellFacts) -> str:
-    """CREATE GRIDDISK of a size: all that it would make are there, on their cell disks and of that size."""
+    """Return why CREATE GRIDDISK with a size changes nothing: all of its disks exist, on their cell disks and with that size."""
     more = {setting.attribute.lower() for setting in statement.settings} - {"prefix", "size", "celldisk"}
     size = _size(statement)
     names = names_made(fact, statement)
@@ -85,7 +85,7 @@ def _disks_made(statement: Change, fact: CellFacts) -> str:
 
 
 def _disks_switched(statement: Change, fact: CellFacts) -> str:
-    """ALTER GRIDDISK ACTIVE, INACTIVE: each disk that it means is, and ASM is done with it."""
+    """Return why ALTER GRIDDISK ACTIVE or INACTIVE changes nothing: each of its disks has that state, in ASM too."""
     grids = targets_of(fact, statement)
     done = {"ACTIVE": ("ONLINE", "UNUSED"), "INACTIVE": ("OFFLINE", "UNUSED", "DROPPED")}.get(statement.action, ())
     named = len({name.lower() for name in statement.names})
@@ -101,7 +101,7 @@ def _counted(count: int) -> str:
 
 
 def _only_size(statement: Change) -> int | None:
-    """Return the size in bytes when that alone is set; None otherwise."""
+    """Return the size in bytes if it is the only setting; else None."""
     alone = [setting.attribute.lower() for setting in statement.settings] == ["size"]
     return _size(statement) if alone else None
 
@@ -122,4 +122,4 @@ _JUDGES: Mapping[tuple[str, str], Callable[[Change, CellFacts], str]] = {
     ("ALTER", "PMEMCACHE"): _pmem_switched,
     ("ALTER", "GRIDDISK"): _disks_switched,
 }
-"""Verb and object → what judges the statement."""
+"""(verb, object) → the function that judges the statement."""

@@ -1,4 +1,4 @@
-"""Guards for CellCLI's statements on caches and logs: nothing that may be the only copy of data is dropped. Pure."""
+"""Guard CellCLI's statements on caches and logs: nothing is dropped that may hold the only copy of data. Pure."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
             )
             for c, fact in facts.items()
         ]
-        # Where the cache has become write-back, its guard wants it flushed first.
+        # If the cache has become write-back, its guard demands a flush first.
         return guarded_plan(rack, text, steps, inverse=dict.fromkeys(facts, ("drop flashcache",)))
-    # With a size or members it is a resize, whatever else it says.
+    # With a size or members it is a resize, even with further settings.
     alone = not statement.has("FORCE") and statement.setting("size") is None
     if statement.action == "CANCEL FLUSH" and alone:
         normal = (Check(object="flashcache", attribute="status", value="normal"),)
@@ -82,7 +82,7 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         expect=1,
         inverse="the cached blocks are gone",
     )
-    # Of members that were left out or added nothing tells how to have them back at their old share.
+    # Nothing shows how to restore removed or added members with their old share.
     whole = dropping or (statement.all and statement.setting("size") is not None)
     sizes = {cell: fact.cache_size for cell, fact in facts.items() if whole and fact.cache_size}
     return replace(
@@ -91,7 +91,7 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
 
 
 def _proof(fact: CellFacts) -> tuple[Check, ...]:
-    """What has to hold still when the statement leaves: there is no cache, or it has no dirty data by mode, or by proof."""
+    """Return the checks right before the statement: there is no cache, or its mode or status proves that it has no dirty data."""
     if fact.flash_cache is None:
         return (_GONE,)
     if not fact.writeback:
@@ -103,7 +103,7 @@ _SIZE = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
 
 
 def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
-    """The cache's size before and after, where the statement says it."""
+    """Return the cache's size before and after, if the statement gives it."""
     cache, said = fact.flash_cache, statement.setting("size")
     after = "-"
     if statement.verb != "DROP":
@@ -118,7 +118,7 @@ def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
 
 
 def _made(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
-    """What shows that a cache was made: it is there, and at its size where one was said."""
+    """Return the checks that prove a created cache: it exists, and has the given size if there is one."""
     said = statement.setting("size")
     if said is None or not statement.all or not fact.flash_disks:
         return (_EXISTS,)
@@ -137,7 +137,10 @@ def _cancel(cell: str, statement: CellChange, **more: object) -> Step:
 
 
 def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """A raw flush starts where flush flashcache would start; elsewhere its cell's name is asked for."""
+    """Return the plan of a plain FLUSH.
+
+    On cells where flush flashcache would not start, the user must type the cell's name.
+    """
     reasons = {cell: reason for cell, fact in facts.items() if (reason := flush_refusal(fact))}
     pmem = [cell for cell, fact in facts.items() if fact.pmem_writeback]
     warnings = ["caching stays off until ALTER FLASHCACHE ALL CANCEL FLUSH; flush flashcache does that by itself"]
@@ -161,10 +164,10 @@ def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, tex
 
 
 def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
-    """Return why the cell's cache may hold the only copy of data, empty when it is proven not to.
+    """Return why the cell's cache may hold the only copy of data; empty if it is proven not to.
 
-    Proof is write-through mode, or status ``normal - flushed``, and where PMEM in front of it is write-back the same of
-    that; ``normal`` with FC_BY_DIRTY = 0 is none, because caching goes on. Source: reference cellcli.md 6.3.
+    The proof is write-through mode, or status ``normal - flushed``, and the same for write-back PMEM in front of it. ``normal``
+    with FC_BY_DIRTY = 0 proves nothing, because caching continues. Source: reference cellcli.md 6.3.
     """
     if fact.flash_cache is None:
         return hidden_cache(fact)
@@ -188,9 +191,9 @@ def _unproven_pmem(fact: CellFacts) -> str:
 
 
 def _pmem_proof(fact: CellFacts) -> tuple[Check, ...]:
-    """What has to hold still when a statement leaves that takes the PMEM cache away: as :func:`_proof`."""
+    """Return the checks right before a statement that removes the PMEM cache; as :func:`_proof`."""
     if fact.at_least(PMEM_UNTIL):
-        return ()  # The old name of what is write-through only.
+        return ()  # The old name of a cache that is always write-through.
     if fact.pmem_cache is None:
         return (Check(object="pmemcache", op=Op.ABSENT),)
     if fact.pmem_writeback:
@@ -200,12 +203,12 @@ def _pmem_proof(fact: CellFacts) -> tuple[Check, ...]:
 
 
 def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, where it is never write-back)."""
+    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, which is never write-back)."""
     cache = statement.object.lower()
     guarded = partial(lossy, rack, facts, statement, text)
     alone = not statement.has("FORCE") and statement.setting("size") is None
     if statement.action == "FLUSH" and alone:
-        # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
+        # XRMEMCACHE's status during a flush on PMEM is not documented: there only the reply counts.
         waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
         back = f"alter {cache} all cancel flush"
         plan = guarded(
@@ -238,14 +241,14 @@ def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
         ByCell(needs=needs, proves=dict.fromkeys(facts, gone)),
         expect=1,
         inverse="the cached blocks are gone",
-        # One in DRAM comes back by itself.
+        # A cache in DRAM comes back by itself.
         caching_off=statement.verb == "DROP" and cache == "pmemcache",
         cache=cache,
     )
 
 
 def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a statement on the flash log: unsaved redo is waited for."""
+    """Return the plan for a statement on the flash log; it waits for unsaved redo."""
     if statement.verb != "DROP":
         facts = having_disks(facts, statement, text)
         refuse_log_room(facts, statement, text)

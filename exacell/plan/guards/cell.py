@@ -1,7 +1,7 @@
-"""Guards for CellCLI's statements on the cell itself: its modes, its services, and what takes all of it away. Pure.
+"""Guard CellCLI's statements on the cell itself: its modes, its services, and statements that remove everything. Pure.
 
-Before 11.2.3.3.1 the flash cache's mode changes only while CELLSRV is stopped, and public procedures for 11.2.3.3.1 and 12.1 do
-it so too. LIST FLASHCACHE needs CELLSRV; LIST CELLDISK and cachedBy do not, and show that no cache is left. Source: reference
+Before 11.2.3.3.1 the flash cache's mode changes only while CELLSRV is stopped, and public procedures for 11.2.3.3.1 and 12.1
+stop it too. LIST FLASHCACHE needs CELLSRV; LIST CELLDISK and cachedBy do not, and show that no cache is left. Source: reference
 cellcli.md 6.1 (old procedure), 6.4, 6.6.
 """
 
@@ -33,31 +33,31 @@ from exacell.plan.planners.availability import (
 )
 
 STOPPED_FACTS = (f.CELL, f.CELLDISK, f.GRIDDISK_STOPPED)
-"""What a cell tells while its CELLSRV is stopped, and this guard judges by."""
+"""The LIST statements that a cell answers while its CELLSRV is stopped; this guard judges by them."""
 
 _UNTIL = "12.2"
-"""Releases before this have the procedure."""
+"""The first release without this procedure."""
 
 _KEPT = 48 * MIB
-"""What a flash cell disk keeps for itself."""
+"""Bytes that a flash cell disk keeps for itself."""
 
 _LOG = 512 * MIB
-"""The size of a flash log, over all flash disks of a cell, unless somebody gave another one."""
+"""The default size of a flash log, over all flash disks of a cell."""
 
 
 def may_be_stopped(statement: Statement) -> bool:
-    """Return whether a statement sets the mode of the flash cache and nothing else: CELLSRV may be stopped for that."""
+    """Return whether a statement only sets the mode of the flash cache: CELLSRV may be stopped for that."""
     return isinstance(statement, CellChange) and [s.attribute.lower() for s in statement.settings] == ["flashcachemode"]
 
 
 def refuse_stopped(text: str, fact: f.CellFacts) -> None:
-    """Raise unless a cell whose CELLSRV is stopped has no flash cache, as its disks show, and its release changes the mode so.
+    """Raise RefusedError if a cell with CELLSRV stopped may have a flash cache, or its release can't change the mode this way.
 
     Args:
         fact: with ``STOPPED_FACTS`` read.
 
     Raises:
-        RefusedError: naming what is in the way.
+        RefusedError: names the obstacle.
     """
     why = _why_not(fact)
     if why:
@@ -96,7 +96,7 @@ def _taken(fact: f.CellFacts, disk: f.CellDisk) -> int:
 
 
 def still_stopped(fact: f.CellFacts) -> Sequence[Check]:
-    """Return what is read again right before the mode changes: CELLSRV is stopped still, and no cache has come."""
+    """Return the checks right before the mode changes: CELLSRV is still stopped, and no cache has appeared."""
     free = (
         Check(
             object="celldisk",
@@ -146,21 +146,21 @@ def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, 
 
 
 _OWN = re.compile(r"name|realmname|ipaddress\d|interconnect\d")
-"""Attributes, lower case, by which ASM and databases find a cell and its failure group. Source: Oracle SAGUG, ALTER CELL;
+"""Attributes (lower case) by which ASM and databases find a cell and its failure group. Source: Oracle SAGUG, ALTER CELL;
 reference asm.md section 2."""
 
 _UNTOLD = frozenset({"events", "offloadgroupevents"})
-"""Attributes whose values Oracle's support gives, and documents nowhere. Source: Oracle SAGUG, ALTER CELL."""
+"""Attributes whose values come from Oracle's support and are not documented. Source: Oracle SAGUG, ALTER CELL."""
 
 _SHARED = re.compile(r"name|ipaddress\d")
-"""Attributes, lower case, that no two cells have alike."""
+"""Attributes (lower case) whose values must differ on all cells."""
 
 
 def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when one name or one address would be several cells', or that of a cell that has it already.
+    """Raise RefusedError if several cells would get one name or address, or that of another cell.
 
     Raises:
-        RefusedError: naming the attribute and the cells.
+        RefusedError: names the attribute and the cells.
     """
     own = [s for s in statement.settings if _SHARED.fullmatch(s.attribute.lower())]
     own = [s for s in own if render_value(s.value).strip("\"'")]
@@ -178,14 +178,14 @@ def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text
 
 
 def refuse_taken(statement: Statement, text: str, cells: Sequence[str], others: Sequence[str]) -> None:
-    """Raise when a cell would get the name that another cell of its rack has in the configuration.
+    """Raise RefusedError if a cell would get the name that another cell of its rack has in the configuration.
 
     Args:
-        cells: that the statement goes to.
+        cells: the cells that the statement goes to.
         others: all cells of the rack.
 
     Raises:
-        RefusedError: naming both.
+        RefusedError: names both.
     """
     named = statement.setting("name") if isinstance(statement, CellChange) and statement.object == "CELL" else None
     if named is None:
@@ -200,7 +200,10 @@ def refuse_taken(statement: Statement, text: str, cells: Sequence[str], others: 
 
 
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """Compression gives the flash disks another size, which no cache on them outlives. Source: reference cellcli.md 6.7."""
+    """Return the plan for a change of compression; it changes the size of the flash disks, so no cache on them remains.
+
+    Source: reference cellcli.md 6.7.
+    """
     return lossy(
         rack,
         facts,
@@ -223,7 +226,10 @@ def _still_cached(fact: f.CellFacts) -> str:
 def _mode(
     rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str, changed: Mapping[str, str]
 ) -> Plan:
-    """A mode changes while there is no cache of the kind; where one is left the cell's name is asked for."""
+    """Return the plan for a change of mode, which needs that there is no cache of the kind.
+
+    If a cell still has one, the user must type the cell's name.
+    """
     reasons: dict[str, str] = {}
     checks: dict[str, tuple[Check, ...]] = {}
     for cell, fact in facts.items():
@@ -281,7 +287,7 @@ def _mode(
 
 
 def _modes(fact: f.CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
-    """The modes before and after."""
+    """Return the modes before and after."""
     kinds = {"flashcachemode": ("flashCacheMode", fact.mode), "pmemcachemode": ("pmemCacheMode", fact.pmem_mode)}
     return tuple(
         Change(object="cell", name=fact.cell, attribute=kinds[name][0], before=kinds[name][1] or "-", after=value)
@@ -291,7 +297,7 @@ def _modes(fact: f.CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
 
 
 def _mode_before(fact: f.CellFacts, changed: Mapping[str, str]) -> str:
-    """The statement that brings back the mode that alone is changed; empty where more is, or it is not known."""
+    """Return the statement that restores the mode; empty if more than one setting changes, or the old mode is unknown."""
     if set(changed) == {"flashcachemode"}:
         return f"ALTER CELL flashCacheMode={fact.mode or 'writethrough'}"
     if set(changed) == {"pmemcachemode"} and fact.pmem_mode:
@@ -312,13 +318,15 @@ def _flash_reason(fact: f.CellFacts, mode: str) -> str:
 
 
 def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
-    """Return whether a cell that stops takes grid disks away from a disk group."""
+    """Return whether stopping these cells takes grid disks away from a disk group."""
     return any(needed(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
 
 
 def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """UPGRADE patches the cell, whose disks ASM misses for as long as that takes. VALIDATE PREREQ runs the checks before it,
-    which take a download and leave every disk in place. A setting decides what the cell installs by itself, and when.
+    """Return the plan of ALTER SOFTWAREUPDATE.
+
+    UPGRADE patches the cell, and its disks are away from ASM during that time. VALIDATE PREREQ runs the checks before it, which
+    download files and leave every disk in place. A setting decides what the cell installs by itself, and when.
 
     Source: Oracle SAGUG, ALTER SOFTWAREUPDATE; Scheduling Automated Updates of Storage Servers.
     """
@@ -336,7 +344,10 @@ def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: Cell
 
 
 def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; SHUTDOWN leaves them so."""
+    """Return the plan of STARTUP, SHUTDOWN or RESTART of services.
+
+    SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; after SHUTDOWN they stay away.
+    """
     service = (statement.argument or "ALL").lower()
     known = service in ("cellsrv", "ms", "rs", "all")
     starts = statement.action != "SHUTDOWN SERVICES"
@@ -346,13 +357,13 @@ def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
             hint=f"change one cell at a time: `on {next(iter(facts))} …`",
         )
     if statement.action == "STARTUP SERVICES" or service not in ("cellsrv", "all"):
-        # Where MS or RS is stopped nobody answers who could show it.
+        # With MS or RS stopped, no process answers that could show it.
         proves = services_check(service, "running") if known and starts else ()
         steps = [guarded_step(c, statement, Risk.PERFORMANCE, proves=proves, within=SERVICE_WITHIN) for c in facts]
         return guarded_plan(rack, text, steps)
     grids = {cell: fact.grid_disks for cell, fact in facts.items()}
     if "IGNORE REDUNDANCY" in statement.flags:
-        # Somebody may accept that for a cell, never for two failure groups at once.
+        # The user may accept that for one cell, never for two failure groups at once.
         refuse_together(text, grids)
         return lossy(
             rack,

@@ -1,7 +1,7 @@
-"""Plans for CellCLI's own changing statements: the same guards as the verbs, judged from what is on the cells.
+"""Plan CellCLI's own changing statements with the same guards as exacell's verbs, judged by the state of the cells.
 
-A statement reaches DROP, resize or mode change of a write-back cache, DROP FLASHLOG, or any FORCE only with proof on that
-object at that moment, or with the loss accepted by name. A grid disk in ASM use is refused whatever is given.
+DROP, resize or mode change of a write-back cache, DROP FLASHLOG, and any FORCE need a proof about that object at that moment,
+or the loss accepted by name. A change of a grid disk that ASM uses is always refused.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "FLASHCACHE": (f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_METRICS, f.FLASH_PHYSICALDISK, f.GRIDDISK),
     "FLASHLOG": (f.FLASHLOG,),
     "PMEMCACHE": (f.PMEMCACHE,),
-    # Its older name may mean the same cache, and was write-back.
+    # Its older name may mean the same cache, which was write-back.
     "XRMEMCACHE": (f.PMEMCACHE,),
     "GRIDDISK": (f.GRIDDISK, f.CELLDISK),
     "CELLDISK": (f.GRIDDISK, f.CELLDISK, f.FLASHCACHE),
@@ -51,11 +51,11 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
 _MORE: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("CREATE", "FLASHLOG"): (f.CELLDISK,),
     ("CREATE", "CELLDISK"): (f.LUN,),
-    ("CREATE", "GRIDDISK"): (f.FLASHCACHE,),  # It may own the space that is missing.
+    ("CREATE", "GRIDDISK"): (f.FLASHCACHE,),  # It may use the space that is missing.
 }
 
 _TELLING = (f.CELLDISK, f.FLASH_METRICS)
-"""What tells of a cache that LIST FLASHCACHE does not."""
+"""The LIST statements that show a cache which LIST FLASHCACHE does not list."""
 
 _CACHELESS = ("flashCacheMode", "pmemCacheMode", "flashCacheCompress")
 """Attributes of a cell that change only while there is no cache of the kind."""
@@ -76,14 +76,14 @@ _HARMLESS = frozenset(
 """Objects whose changes touch no data, no redundancy and no I/O path."""
 
 _SLOWING = frozenset({"OFFLOADGROUP", "QUARANTINE"})
-"""Objects whose changes decide what cells scan for databases, and nothing else: a quarantine that is dropped lets the SQL run
-there again. Source: Oracle SAGUG, ALTER OFFLOADGROUP, DROP QUARANTINE."""
+"""Objects whose changes only decide what cells scan for databases: after DROP QUARANTINE the SQL runs there again.
+Source: Oracle SAGUG, ALTER OFFLOADGROUP, DROP QUARANTINE."""
 
 
 def facts_needed(statement: Statement) -> tuple[str, ...]:
     """Return the LIST statements whose answers :func:`guard_plan` needs for this statement.
 
-    None for starting services, which is what brings back a cell that answers nothing.
+    None for starting services: that must also work on a cell that answers nothing.
     """
     if not isinstance(statement, CellChange):
         return _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
@@ -109,12 +109,12 @@ def guard_plan(
 
     Args:
         accepted: names whose loss of data was accepted.
-        may_ask: the plan goes to somebody who may type the names that were not accepted: they are in ``Plan.loss``.
-        exact: the names were not typed but come from an earlier change: one that is not there is no slip.
+        may_ask: the plan is shown to a user who may type the names that were not accepted; they are in ``Plan.loss``.
+        exact: the names come from an earlier change and were not typed: a missing one is no typing error.
 
     Raises:
-        RefusedError: a name looks like a slip, a grid disk in use would go, several failure groups would be touched at once,
-            or data would be lost, that was not accepted, and nobody may be asked.
+        RefusedError: a name looks like a typing error, a grid disk in use would be removed, several failure groups would be
+            touched at once, or data would be lost without acceptance and nobody may be asked.
     """
     if isinstance(statement, CellChange):
         if not exact:
@@ -134,7 +134,7 @@ def guard_plan(
 
 
 def _unknown(facts: Mapping[str, f.CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
-    """What the statement says that cells' releases do not know: a warning, since a cell has the last word on its grammar."""
+    """Return warnings about words that the cells' releases do not know; the cell itself decides about its grammar."""
     releases = {cell: facts[cell].release for cell in cells if facts[cell].release}
     return tuple(
         told_together((cell, said) for cell, release in releases.items() for said in unknown_to(statement, release))
@@ -182,7 +182,7 @@ def _judged(
 
 
 def _calibrate(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """CALIBRATE only measures, and wants CELLSRV stopped; with FORCE it does so beside the databases' own I/O.
+    """Return the plan of CALIBRATE, which only measures and needs CELLSRV stopped; with FORCE it runs besides the databases' I/O.
 
     Source: Oracle SAGUG, CALIBRATE; reference cellcli.md 2.3.
     """
@@ -252,17 +252,17 @@ def _iormplan(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
 
 
 def _refuse_allocations(statement: CellChange, text: str) -> None:
-    """Raise when a plan gives away more of a level than there is.
+    """Raise RefusedError if an IORM plan allocates more than 100 % of a level.
 
     Raises:
-        RefusedError: naming the level and its directives.
+        RefusedError: names the level and its directives.
     """
     for name in ("dbplan", "catplan"):
         value = statement.setting(name)
         try:
             plan = parse_plan(render_value(value)) if value is not None else None
         except ExacellError:
-            continue  # The cell says what it thinks of it.
+            continue  # The cell itself reports what is wrong with it.
         if plan is not None and (why := over_allocated(plan)):
             raise RefusedError(
                 f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level can be 100 in total"
@@ -270,10 +270,10 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
 
 
 def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when a plan breaks a rule that its release is known to have, in what it changes on a cell.
+    """Raise RefusedError if an IORM plan breaks a known rule of a cell's release, in a part that it changes on the cell.
 
     Raises:
-        RefusedError: naming the directive and the rule, or the release that has no catPlan.
+        RefusedError: names the directive and the rule, or the release that has no catPlan.
     """
     if (category := statement.setting("catplan")) is not None and render_value(category).strip("\"' ()"):
         ended = [cell for cell, fact in facts.items() if fact.at_least(CATPLAN_UNTIL)]
@@ -288,7 +288,7 @@ def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text:
         try:
             plan = parse_plan(render_value(value)) if value is not None else None
         except ExacellError:
-            continue  # The cell says what it thinks of it.
+            continue  # The cell itself reports what is wrong with it.
         for cell, fact in facts.items():
             held = (fact.iorm if name == "dbplan" else None) or IormPlan()
             if plan is not None and (why := against_rules(plan, held)):
@@ -303,7 +303,7 @@ CATPLAN_UNTIL = "25.1"
 
 
 def _dbplan_changes(fact: f.CellFacts, value: Value) -> tuple[Change, ...]:
-    """Return what a dbplan changes, directive by directive; as a whole where one of the two plans can't be read."""
+    """Return the changes of a dbplan, directive by directive; as a whole if one of the two plans can't be read."""
     try:
         new = parse_plan(render_value(value))
     except ExacellError:
@@ -318,7 +318,7 @@ _PLANS = ("dbPlan", "catPlan", "clusterPlan")
 
 
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
-    """The plans that were sent, in the one spelling in which plans are compared, where they can be read; the objective."""
+    """Return the checks of the sent plans, in the spelling in which plans are compared, if readable; and of the objective."""
     objective = statement.setting("objective")
     proofs = []
     try:

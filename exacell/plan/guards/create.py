@@ -1,6 +1,6 @@
-"""Guards for CREATE: what a cell has no room or no disk for is said before the question. Pure.
+"""Guard CREATE: a lack of space or disks on a cell is reported before the question. Pure.
 
-Facts that a text itself has changed before (``CellFacts.read_now``) refuse nothing: then the cell says it.
+If the same text has changed the cell before (``CellFacts.read_now`` is False), nothing is refused: the cell itself decides.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from exacell.plan.planners.carve import held_by, taken_prefix
 
 
 def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> dict[str, CellFacts]:
-    """Return the cells that have the cell disks which CREATE names; all of them where it names none.
+    """Return the cells that have the cell disks which CREATE names; all cells if it names none.
 
     Raises:
         RefusedError: no cell has them, or one has only some of them.
@@ -54,12 +54,12 @@ def _no_disk(text: str, name: str, where: str, known: Collection[str]) -> Refuse
 
 
 def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when cell disks are too small, too full or not normal for the grid disks that CREATE makes on them.
+    """Raise RefusedError if cell disks are too small, too full or not normal for the grid disks that CREATE makes on them.
 
-    Without a size each takes what is free, and ALL passes over the disks that are full (``passed_over``).
+    Without a size each grid disk takes the free space, and ALL skips full disks (``passed_over``).
 
     Raises:
-        RefusedError: naming cell and disk.
+        RefusedError: names cell and disk.
     """
     each = _each(statement, text)
     for cell, fact in facts.items():
@@ -80,10 +80,10 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
 
 
 def passed_over(fact: CellFacts, statement: CellChange) -> list[str]:
-    """Return the cell disks of a cell that CREATE GRIDDISK ALL makes nothing on, because not even 16M is free on them.
+    """Return the cell disks of a cell that CREATE GRIDDISK ALL skips, because less than 16M is free on them.
 
-    CellCLI names them in one line, "Cell disks were skipped", which is no failure. Source: a published session. One that is
-    named and full was refused before.
+    CellCLI names them in one line, "Cell disks were skipped", which is no failure. Source: a published session. A full disk that
+    the statement names was refused before.
     """
     if not fact.read_now:
         return []
@@ -91,12 +91,12 @@ def passed_over(fact: CellFacts, statement: CellChange) -> list[str]:
 
 
 def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when grid disks on another kind of disk have the prefix of those that CREATE makes, whether by PREFIX= or by name.
+    """Raise RefusedError if grid disks on another kind of disk have the prefix of the new ones, given by PREFIX= or in names.
 
-    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+    ``release griddisk`` and a disk string take all disks of a prefix, and the others may belong to a disk group.
 
     Raises:
-        RefusedError: naming the others and their disk group.
+        RefusedError: names the others and their disk group.
     """
     known = {fact.cell: {disk.name.lower(): disk.kind for disk in fact.cell_disks} for fact in facts.values()}
     having = grouped(
@@ -115,7 +115,7 @@ def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: s
 def _prefixes_made(
     statement: CellChange, fact: CellFacts, known: Mapping[str, str]
 ) -> list[tuple[str, frozenset[str]]]:
-    """Return each prefix that CREATE GRIDDISK uses on a cell, and on which kinds of disk; no kind where only the cell knows."""
+    """Return (prefix, kinds of disks) for each prefix that CREATE GRIDDISK uses on a cell; no kinds if only the cell knows."""
     if statement.all:
         kinds = kinds_meant(fact, statement) or frozenset()
         there = frozenset(disk.kind for disk in fact.cell_disks if disk.kind in kinds)
@@ -130,10 +130,10 @@ def _prefixes_made(
 
 
 def _each(statement: CellChange, text: str) -> int:
-    """Return the bytes that CREATE GRIDDISK takes of each cell disk; 0 where it does not say.
+    """Return the bytes that CREATE GRIDDISK takes of each cell disk; 0 if it does not give a size.
 
     Raises:
-        RefusedError: a size is less than a grid disk has.
+        RefusedError: a size is smaller than any grid disk.
     """
     sizes = [round_down(parse_size(size)) for size in items(statement.setting("size"))]
     if any(size < ALLOCATION_UNIT for size in sizes):
@@ -143,7 +143,7 @@ def _each(statement: CellChange, text: str) -> int:
 
 
 def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
-    """Return the cell disks on which CREATE GRIDDISK makes grid disks; none where only the cell knows."""
+    """Return the cell disks on which CREATE GRIDDISK makes grid disks; empty if only the cell knows them."""
     if statement.all:
         kinds = kinds_meant(fact, statement) or ()
         return [disk for disk in fact.cell_disks if disk.kind in kinds]
@@ -152,10 +152,10 @@ def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
 
 
 def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when CREATE FLASHCACHE finds a flash cache, or no room for one of that size.
+    """Raise RefusedError if a flash cache exists already, or has no room for the size that CREATE FLASHCACHE gives.
 
     Raises:
-        RefusedError: naming the cell.
+        RefusedError: names the cell.
     """
     size = _size_of_cache(statement)
     for cell, fact in facts.items():
@@ -184,7 +184,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
 
 
 def _size_of_cache(statement: CellChange) -> int:
-    """Return the bytes that are asked for; 0 where none are, or nobody can read them."""
+    """Return the requested bytes; 0 if there is no size, or it can't be read."""
     said = items(statement.setting("size"))
     try:
         return parse_size(said[0]) if said else 0
@@ -193,16 +193,16 @@ def _size_of_cache(statement: CellChange) -> int:
 
 
 def _members(fact: CellFacts, statement: CellChange) -> Sequence[CellDisk]:
-    """Return the flash cell disks that CREATE takes: those that it names, or all."""
+    """Return the flash cell disks that CREATE uses: those that it names, or all."""
     names = {name.lower() for name in items(statement.setting("celldisk"))}
     return [disk for disk in fact.flash_disks if disk.name.lower() in names] if names else fact.flash_disks
 
 
 def refuse_log_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when CREATE FLASHLOG finds a flash log, or not one flash disk with room for its smallest part.
+    """Raise RefusedError if a flash log exists already, or no flash disk has room for its smallest part.
 
     Raises:
-        RefusedError: naming the cell.
+        RefusedError: names the cell.
     """
     for cell, fact in facts.items():
         disks = _members(fact, statement) if fact.read_now else ()

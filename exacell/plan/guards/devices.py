@@ -1,7 +1,7 @@
-"""Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents. Pure.
+"""Guard CellCLI's statements on cell disks and physical disks: without the disk its contents are lost. Pure.
 
-A cell disk is made on a LUN that has none; FORCE takes it from the cell disk that it has. A LUN that is missing, in use or not
-normal is named before the question. Source: Oracle SAGUG, create-celldisk.
+A cell disk is created on a LUN without one; FORCE takes the LUN from its present cell disk. A LUN that is missing, in use or
+not normal is named before the question. Source: Oracle SAGUG, create-celldisk.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from exacell.plan.planners.griddisk import Headers
 
 
 def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a statement on physical disks: its LED harms nobody, REENABLE brings disks back that were dropped
-    for replacement, all else takes disks from their users. Source: Oracle SAGUG, ALTER PHYSICALDISK."""
+    """Return the plan for a statement on physical disks.
+
+    Its LED is harmless, REENABLE brings back disks that were dropped for replacement, all other statements take disks from their
+    users. Source: Oracle SAGUG, ALTER PHYSICALDISK.
+    """
     if statement.action == "SERVICELED":
         return simple(rack, facts, statement, text, Risk.NONE)
     if statement.action == "REENABLE" and not statement.has("FORCE"):
@@ -46,12 +49,12 @@ def _one_cell(facts: Mapping[str, CellFacts], text: str) -> None:
 
 
 def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for ALTER LUN … REENABLE on one cell: it makes cell disk and grid disks anew there.
+    """Return the plan for ALTER LUN … REENABLE on one cell: it creates the cell disk and grid disks there again.
 
-    Source: Oracle SAGUG, ALTER LUN: what is on them may be lost.
+    Source: Oracle SAGUG, ALTER LUN: their contents may be lost.
 
     Raises:
-        RefusedError: a LUN is on none of the cells, or several cells are meant.
+        RefusedError: no cell has the LUN, or several cells are meant.
     """
     there = {cell: {lun.name.lower() for lun in fact.luns} for cell, fact in facts.items() if fact.luns}
     for name in statement.names if len(there) == len(facts) else ():
@@ -75,8 +78,10 @@ def celldisk(
     text: str,
     headers: Headers,
 ) -> Plan:
-    """Return the plan for a statement on cell disks: what takes one away takes its contents. Each cell gets the names of
-    its own disks alone."""
+    """Return the plan for a statement on cell disks: without the disk its contents are lost.
+
+    Each cell gets only the names of its own disks.
+    """
     if statement.verb == "CREATE" and not statement.has("FORCE"):
         return created(rack, facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
@@ -98,7 +103,7 @@ def _judged(
     text: str,
     headers: Headers,
 ) -> Plan:
-    """The plan with the statement as it was typed."""
+    """Return the plan for the statement as it was typed."""
     having = {cell: fact for cell, fact in facts.items() if means(statement, fact)}
     if not having:
         known = [disk.name for fact in facts.values() for disk in fact.cell_disks]
@@ -126,12 +131,12 @@ def _judged(
 
 
 def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when a flash disk would be dropped that a write-back flash cache lies on, which cells don't do.
+    """Raise RefusedError if a flash disk of a write-back flash cache would be dropped, which cells refuse.
 
     Source: Oracle SAGUG, DROP CELLDISK: a flash cell disk of a write-back flash cache can't be dropped.
 
     Raises:
-        RefusedError: naming the disk, and what to do first.
+        RefusedError: names the disk, and what to do first.
     """
     for cell, fact in facts.items():
         meant = _meant(fact, statement)
@@ -146,7 +151,7 @@ def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
-    """The cell disks that a statement means, in lower case: by name, or ALL of a medium; IMPORT and the like mean none."""
+    """Return the cell disks that a statement means, in lower case: by name, or ALL of a medium; none for IMPORT and similar."""
     if not statement.all:
         return frozenset(name.lower() for name in statement.names)
     known = {disk.name.lower(): disk for disk in fact.cell_disks}
@@ -159,12 +164,12 @@ def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
             others = {name for name, disk in known.items() if disk.pmem}
         case _:
             others = {name for name, disk in known.items() if disk.flash}
-    # What is not known to lie on another kind of disk counts.
+    # Disks count unless they are known to be of another kind.
     return frozenset(others | ({grid.cell_disk.lower() for grid in fact.grid_disks} - set(known)))
 
 
 def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """IMPORT, or ALTER of attributes, which are read back."""
+    """Return the plan of IMPORT, or of ALTER of attributes, whose new values are read back."""
     if statement.verb != "ALTER":
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
     refuse_one_name(text, statement, sum(len(_altered_disks(fact, statement)) for fact in facts.values()))
@@ -176,7 +181,7 @@ def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
 
 
 def _altered_disks(fact: CellFacts, statement: CellChange) -> list[str]:
-    """The cell disks that ALTER means; none where only the cell knows."""
+    """Return the cell disks that ALTER means; empty if only the cell knows them."""
     if not statement.all:
         names = {name.lower() for name in statement.names}
         return [disk.name for disk in fact.cell_disks if disk.name.lower() in names]
@@ -185,12 +190,12 @@ def _altered_disks(fact: CellFacts, statement: CellChange) -> list[str]:
 
 
 _LISTED = 4
-"""More LUNs than these are counted in what a plan shows."""
+"""Above this number, a plan shows only the number of LUNs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Wanted:
-    """One cell disk that is named, with what is said of its place; empty where that is not said."""
+    """One cell disk that is named, with the given values for its place; empty for values that are not given."""
 
     name: str
     lun: str
@@ -199,10 +204,10 @@ class _Wanted:
 
 
 def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan of CREATE CELLDISK without FORCE: which LUN gets which cell disk.
+    """Return the plan of CREATE CELLDISK without FORCE: each LUN with its new cell disk.
 
     Raises:
-        RefusedError: a LUN is not there, has a cell disk or is not normal, a name is taken, or a size does not fit.
+        RefusedError: a LUN does not exist, has a cell disk or is not normal, a name is taken, or a size does not fit.
     """
     steps = []
     done: dict[str, str] = {}
@@ -224,7 +229,7 @@ def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _all(free: Sequence[Lun]) -> tuple[Change, ...]:
-    """What ALL makes on these LUNs; the cell gives the names."""
+    """Return the change that ALL makes on these LUNs; the cell chooses the names."""
     few = ",".join(lun.name for lun in free)
     after = few if len(free) <= _LISTED else f"{len(free)} LUNs without a cell disk"
     return (Change(object="celldisk", name=counted(len(free), "disk"), attribute="lun", before="-", after=after),)
@@ -249,7 +254,7 @@ def _free(fact: CellFacts, statement: CellChange, text: str) -> list[Lun]:
 
 
 def _named(statement: CellChange) -> list[_Wanted]:
-    """Return the cell disks that the statement names, each with what it says of it."""
+    """Return the cell disks that the statement names, each with its given values."""
     if statement.definitions:
         return [_wanted("", settings) for settings in statement.definitions]
     return [_wanted(name, statement.settings) for name in statement.names]
@@ -266,7 +271,7 @@ def _wanted(name: str, settings: Sequence[Setting]) -> _Wanted:
 
 
 def _lun(fact: CellFacts, wanted: _Wanted) -> Lun | None:
-    """Return the LUN that is meant, by its name or its physical disk's; None where the cell has none, or only it knows."""
+    """Return the LUN that is meant, by its name or its physical disk's; None if the cell has none, or only the cell knows it."""
     for lun in fact.luns:
         if (wanted.lun and lun.name.lower() == wanted.lun.lower()) or (
             wanted.drive and wanted.drive.lower() in (drive.lower() for drive in lun.drives)
@@ -276,10 +281,10 @@ def _lun(fact: CellFacts, wanted: _Wanted) -> Lun | None:
 
 
 def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
-    """Return where a cell disk is made.
+    """Return the place on which a cell disk is created.
 
     Raises:
-        RefusedError: it can't be made there.
+        RefusedError: it can't be created there.
     """
 
     def refuse(why: str, hint: str) -> RefusedError:
@@ -312,9 +317,9 @@ def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
 
 
 def forced(fact: CellFacts, statement: CellChange) -> frozenset[str]:
-    """Return the cell disks, in lower case, whose LUNs CREATE CELLDISK FORCE names: it takes these from them.
+    """Return the cell disks, in lower case, that lose their LUNs by CREATE CELLDISK FORCE.
 
-    All of the cell's where it can't be told which LUN is meant.
+    If it is unknown which LUN is meant, these are all cell disks of the cell.
     """
     luns = [_lun(fact, wanted) for wanted in _named(statement)]
     if statement.verb != "CREATE" or None not in luns:

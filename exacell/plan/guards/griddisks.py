@@ -1,4 +1,4 @@
-"""Guards for CellCLI's statements on grid disks: what ASM uses is never taken away. Pure."""
+"""Guard CellCLI's statements on grid disks: a disk that ASM uses is never taken away. Pure."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from exacell.plan.planners.availability import dropped, kept_by_asm, may_go, unu
 from exacell.plan.planners.griddisk import Headers
 
 _NAMED = 2
-"""More disks than these are counted in what a plan shows of before and after."""
+"""Above this number, a plan shows only the number of disks before and after."""
 
 
 def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
-    """Return the plan for a statement on grid disks; each cell gets the names of its own disks alone."""
+    """Return the plan for a statement on grid disks; each cell gets only the names of its own disks."""
     if statement.verb == "CREATE":
         return _create(rack, facts, statement, text)
     plan = _judged(rack, facts, statement, text, headers)
@@ -54,7 +54,7 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
 
 
 def _absent(statement: CellChange, fact: CellFacts) -> str:
-    """Return why a cell has none of the grid disks that DROP names, with the nearest that it has."""
+    """Return why a cell has none of the grid disks that DROP names, with the most similar names that it has."""
     if statement.names:
         return absent("it has no such grid disk", statement.names, [grid.name for grid in fact.grid_disks])
     return absent(
@@ -63,7 +63,7 @@ def _absent(statement: CellChange, fact: CellFacts) -> str:
 
 
 def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
-    """The plan with the statement as it was typed."""
+    """Return the plan for the statement as it was typed."""
     hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
     if not any(hit.values()):
         if statement.verb == "DROP":
@@ -138,12 +138,12 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
-    """What must hold for a new name or for other clients: nobody works with a disk that he would not find any more.
+    """Return the checks for a new name or other clients: nobody uses a disk that they would not find afterwards.
 
-    A disk group that is dismounted everywhere may be prepared so; UNKNOWN is what its disks then say.
+    A disk group that is dismounted everywhere may be changed like this; its disks then show UNKNOWN.
 
     Raises:
-        RefusedError: ASM works with one of the disks.
+        RefusedError: ASM uses one of the disks.
     """
     name = statement.setting("name")
     allowed = {client.lower() for client in items(statement.setting("availableTo"))}
@@ -171,7 +171,7 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
 
 
 def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """Return the plan for a FLUSH of single disks, or for its end: what is flushed is not cached again before that.
+    """Return the plan for FLUSH or CANCEL FLUSH of single disks; a flushed disk is not cached again before CANCEL FLUSH.
 
     Source: reference cellcli.md 6.2.
     """
@@ -199,11 +199,11 @@ def _switch(
     expect: Mapping[str, int],
     proves: Mapping[str, tuple[Check, ...]],
 ) -> Plan:
-    """INACTIVE and ACTIVE; each takes the other back on the disks whose state it changes.
+    """Return the plan of INACTIVE or ACTIVE; each undoes the other on the disks whose state it changes.
 
     Args:
-        hit: what it may mean.
-        sure: what it means, for the cells of which that is known.
+        hit: the disks that it may mean, by cell.
+        sure: the disks that it means, for the cells where that is known.
     """
     leaving = statement.action == "INACTIVE"
     if leaving:
@@ -234,27 +234,27 @@ def _switch(
 
 
 def _gone(grids: Sequence[GridDisk]) -> tuple[Change, ...]:
-    """What goes, by size."""
+    """Return the removed disks as changes, grouped by size."""
     sizes = dict.fromkeys(grid.size for grid in grids)
     alike = ([grid for grid in grids if grid.size == size] for size in sizes)
     return tuple(change for some in alike for change in _count(some, "size", format_size(some[0].size), "-"))
 
 
 def _switched(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Change, ...]:
-    """The state of those disks whose state changes."""
+    """Return the state before and after of the disks whose state changes."""
     after = statement.action.lower()
     moved = [grid for grid in grids if grid.status != after]
     return _count(moved, "status", moved[0].status, after) if moved else ()
 
 
 def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -> tuple[Change, ...]:
-    """One change for a few disks by name, or for more of them by their number."""
+    """Return one change: a few disks by name, more disks by their number."""
     name = ",".join(grid.name for grid in grids) if len(grids) <= _NAMED else counted(len(grids), "disk")
     return (Change(object="griddisk", name=name, attribute=attribute, before=before, after=after),)
 
 
 def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tuple[Undo, str]:
-    """What takes INACTIVE or ACTIVE back on a cell, or why nothing can."""
+    """Return the undo of INACTIVE or ACTIVE on a cell, or why it has none."""
     if grids is None:
         return Undo.IMPOSSIBLE, f"only the cell knows which disks {'WHERE left' if statement.filters else 'ALL means'}"
     states = {grid.status for grid in grids}
@@ -269,7 +269,7 @@ def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tupl
 
 
 def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
-    """CREATE GRIDDISK: what was not there before goes to take it back, while nobody uses it."""
+    """Return the plan of CREATE GRIDDISK; its undo drops the new disks while nobody uses them."""
     facts = having_disks(facts, statement, text)
     refuse_beside(facts, statement, text)
     refuse_grid_room(facts, statement, text)
@@ -287,7 +287,7 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             more["proves"] = (Check(object="griddisk", op=Op.COUNT, value=len(names), where=where),)
         if inverse := _uncreated(fact, mine, names):
             back[cell] = inverse
-            # What somebody else makes meanwhile must not be taken for ours.
+            # Disks that somebody else creates meanwhile must not count as ours.
             more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
             more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
         steps.append(guarded_step(cell, mine, Risk.NONE, **more))
@@ -296,7 +296,7 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> tuple[str, ...]:
-    """The statements that take CREATE GRIDDISK back on a cell; none where some of it was there before."""
+    """Return the statements that undo CREATE GRIDDISK on a cell; empty if some of the disks existed before."""
     known = {grid.name.lower() for grid in fact.grid_disks}
     wanted = {prefix.lower(): prefix for prefix in prefixes(statement)}
     taken = {grid.prefix.lower() for grid in fact.grid_disks}
@@ -304,7 +304,7 @@ def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> 
         return ()
     if wanted:
         return tuple(f"release griddisk prefix={prefix}" for prefix in wanted.values())
-    # An active disk is not dropped.
+    # A cell does not drop an active disk.
     return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
 
 
@@ -325,7 +325,7 @@ def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...
 
 
 def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
-    """What must hold right before DROP without FORCE: no disk is active, because the cell drops none of those."""
+    """Return the checks right before DROP without FORCE: no disk is active, because a cell does not drop active disks."""
     if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
         return ()
     names = ",".join(grid.name for grid in grids[:_NAMED])
@@ -334,22 +334,22 @@ def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, 
 
 
 def slow(statement: CellChange) -> bool:
-    """Return whether DROP goes on in the background, or is only prepared."""
+    """Return whether DROP continues in the background, or is only prepared."""
     changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
     return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
 
 
 def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
-    """The disks that ASM would miss, by cell; cells without such disks are left out."""
+    """Return the disks that ASM would miss, by cell; cells without such disks are left out."""
     used = {cell: [grid for grid in grids if needed(grid) and grid.status == "active"] for cell, grids in hit.items()}
     return {cell: grids for cell, grids in used.items() if grids}
 
 
 def refuse_together(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
-    """Raise when disks of several cells would go offline to stay so.
+    """Raise RefusedError if disks of several cells would go offline and stay offline.
 
     Raises:
-        RefusedError: naming the cells.
+        RefusedError: names the cells.
     """
     used = _leaving(hit)
     if len(used) > 1:
@@ -360,10 +360,10 @@ def refuse_together(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
 
 
 def refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
-    """Raise when disks of several cells would go offline to stay so, or ASM can't spare one of a cell's.
+    """Raise RefusedError if disks of several cells would go offline and stay offline, or ASM can't spare a disk of one cell.
 
     Raises:
-        RefusedError: naming the disk and its asmDeactivationOutcome, or the cells.
+        RefusedError: names the disk and its asmDeactivationOutcome, or the cells.
     """
     for cell, leaving in _leaving(hit).items():
         bad = next((grid for grid in leaving if grid.deactivation.lower() != "yes"), None)

@@ -1,7 +1,7 @@
-"""Guards that keep grid disks which ASM uses: taken away never, made larger or smaller only as ASM allows. Pure.
+"""Protect grid disks that ASM uses: they are never removed, and resized only as ASM allows. Pure.
 
-What is said of disks that are not free is here, and what is read again before free ones go. With ALTER GRIDDISK size=, ASM
-shrinks before the cell, and grows behind it. Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
+This module has the errors about disks that are not free, and the checks before free ones are removed. With ALTER GRIDDISK
+size=, ASM shrinks before the cell, and grows after it. Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from exacell.plan.planners.griddisk import Headers, refuse_used
 
 
 def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
-    """Raise when any of these grid disks is not free, naming what lets go of just these.
+    """Raise RefusedError if any of these grid disks is not free, with the way to free exactly these.
 
     Raises:
-        RefusedError: a disk is in use, or it can't be told that it is not.
+        RefusedError: a disk is in use, or that can't be found out.
     """
     refuse_used(text, hit, headers, apart=ways_out(hit, headers))
 
 
 _TELLS_SINCE = "12.1.2.3"
-"""The release since which a cell tells asmDiskSize. Source: reference cellcli.md 3.3."""
+"""The first release that shows asmDiskSize. Source: reference cellcli.md 3.3."""
 
 
 def resized(
@@ -43,15 +43,15 @@ def resized(
     statement: CellChange,
     headers: Headers,
 ) -> dict[str, tuple[Check, ...]]:
-    """Return what must hold on each cell right before its grid disks get another size.
+    """Return the checks on each cell right before its grid disks get another size.
 
     Args:
         facts: with CELL, CELLDISK and GRIDDISK read, and ``asm_size`` of the disks that ASM uses.
         hit: the disks that the statement may mean, by cell.
-        sure: the disks that it means, for the cells of which that is known.
+        sure: the disks that it means, for the cells where that is known.
 
     Raises:
-        RefusedError: there is no room, ASM keeps data behind the new end or may do so, or nobody can tell.
+        RefusedError: there is no room, ASM has or may have data after the new end, or that can't be found out.
     """
     size = _size(statement)
     if size < ALLOCATION_UNIT:
@@ -59,7 +59,7 @@ def resized(
     free = {cell: [grid for grid in grids if not grid.use(headers)] for cell, grids in hit.items()}
     used = {cell: [grid for grid in grids if grid not in free[cell]] for cell, grids in hit.items()}
     if len(statement.settings) > 1:
-        # What else is set is judged for disks that nobody uses.
+        # Further settings are allowed only on disks that nobody uses.
         refuse_in_use(text, used, headers)
     odd = {cell: [grid for grid in grids if grid.pool or grid.asm_mode != "ONLINE"] for cell, grids in used.items()}
     refuse_in_use(text, odd, headers)
@@ -74,7 +74,7 @@ def resized(
 
 
 def grows_first(hit: Mapping[str, Sequence[GridDisk]], statement: CellChange) -> tuple[str, ...]:
-    """Return the line that says how the disk group takes the new space, where used disks grow; else nothing."""
+    """Return a line about how the disk group gets the new space, if used disks grow; else empty."""
     size = _size(statement)
     grown = [grid for grids in hit.values() for grid in grids if grid.size < size and in_use(grid)]
     if not grown:
@@ -83,9 +83,9 @@ def grows_first(hit: Mapping[str, Sequence[GridDisk]], statement: CellChange) ->
 
 
 def _size(statement: CellChange) -> int:
-    """The new size as the cell rounds it."""
+    """Return the new size as the cell rounds it."""
     said = statement.setting("size")
-    assert isinstance(said, Scalar)  # The grammar takes nothing else.
+    assert isinstance(said, Scalar)  # The grammar accepts nothing else.
     return round_down(parse_size(said.text))
 
 
@@ -94,10 +94,10 @@ def _verb(grid: GridDisk, size: int) -> str:
 
 
 def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:
-    """What shows again, right before used disks shrink, that ASM has let go of their ends.
+    """Return the checks, right before used disks shrink, that ASM no longer uses their ends.
 
     Raises:
-        RefusedError: it has not, or it can't be told by ASM now or by the cell then.
+        RefusedError: ASM still uses one, or neither ASM now nor the cell then can show it.
     """
     for grid in grids:
         way = f"{_verb(grid, size)} shrinks the disk group first, waits for its rebalance, and then the grid disks"
@@ -123,10 +123,10 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
 
 
 def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:
-    """What must be free on the cell disks still when grid disks grow.
+    """Return the checks that enough space is still free on the cell disks when grid disks grow.
 
     Raises:
-        RefusedError: it is not.
+        RefusedError: there is not enough now.
     """
     more = summed((grid.cell_disk, size - grid.size) for grid in grids)
     free = {disk.name: disk.free for disk in fact.cell_disks}

@@ -1,7 +1,7 @@
-"""What every guarded CellCLI statement is made of: its step on each cell, what proves it, and what takes it back. Pure.
+"""Build the parts of every guarded CellCLI statement: its step on each cell, its proof, and its undo. Pure.
 
-ALTER of plain attributes, those that LIST prints as they were given, is proved by their new values and taken back by those
-that the cells held before, where LIST told them.
+ALTER of plain attributes, which LIST prints as they were given, is proved by their new values. Its undo sets the values that
+the cells had before, if LIST showed them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Checks = Mapping[str, tuple[Check, ...]]
 """Checks by cell; a cell without an entry has none."""
 
 NO_INVERSE = "exacell has no undo for this CellCLI statement"
-"""Why a statement of CellCLI's own can't be undone, where nothing else is known."""
+"""The default reason why one of CellCLI's own statements can't be undone."""
 
 
 def guarded_step(cell: str, statement: Statement, risk: Risk, **more: object) -> Step:
@@ -53,19 +53,19 @@ def simple(
     *,
     proves: tuple[Check, ...] = (),
 ) -> Plan:
-    """Return the plan of a statement that needs nothing."""
+    """Return the plan of a statement without preconditions."""
     return guarded_plan(rack, text, [guarded_step(cell, statement, risk, proves=proves) for cell in facts])
 
 
 @dataclass(frozen=True, kw_only=True)
 class ByCell:
-    """What a step of a plan that takes something away has on each cell.
+    """The parts of a step, by cell, in a plan that removes something.
 
     Attributes:
-        needs: what stands in for the acceptance on cells that need none, read again right before.
-        always: what no acceptance replaces.
-        proves: what is read back.
-        changes: what the plan shows of before and after.
+        needs: checks right before the statement, only on cells where the user does not have to accept a loss.
+        always: checks right before the statement on all cells, even if a loss was accepted.
+        proves: checks after the statement.
+        changes: the values before and after that the plan shows.
     """
 
     needs: Checks = field(default_factory=dict)
@@ -83,7 +83,7 @@ def lossy(
     by_cell: ByCell | None = None,
     **more: object,
 ) -> Plan:
-    """Return the plan that needs each cell in ``reasons`` accepted by its name."""
+    """Return the plan in which the user must accept each cell in ``reasons`` by its name."""
     own = by_cell or ByCell()
     steps = [
         guarded_step(
@@ -124,24 +124,24 @@ _AS_GIVEN = frozenset(
         "smtpusessl",
     )
 )
-"""Attributes of which no cell is known to print another spelling than it was given."""
+"""Attributes that cells print in the spelling in which they were given, as far as is known."""
 
 
 _WORDS = _AS_GIVEN - {"availableto", "cachingpolicy", "metriccollection", "metrichistorydays"}
-"""Those that nothing but reports, mails and people read."""
+"""Those of them that only reports, mails and people read."""
 
 
 def only_words(statement: CellChange) -> bool:
-    """Return whether a statement does nothing but set attributes that touch no data, no redundancy and no I/O."""
+    """Return whether a statement only sets attributes that affect no data, no redundancy and no I/O."""
     names = {setting.attribute.lower() for setting in statement.settings}
     return not statement.action and not names - _WORDS
 
 
 def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Check, ...]:
-    """Return what is read back when a statement has set attributes; nothing for those that LIST may print otherwise.
+    """Return the checks after a statement that sets attributes; none for attributes that LIST may print in another form.
 
     Args:
-        names: the disks that it means on the cell; none for the cell itself.
+        names: the disks that it means on the cell; empty for the cell itself.
     """
     known, where = attributes_of(statement.object), {"name": tuple(names)} if names else {}
     found = []
@@ -166,7 +166,7 @@ def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Ch
 
 
 _TEXT = frozenset((Kind.STRING, Kind.TEXT))
-"""Kinds whose values stand in quotes, and may be set to nothing."""
+"""Kinds whose values are written in quotes, and may be set to an empty text."""
 
 _BARE = frozenset((Kind.ENUM, Kind.INT, Kind.NUMBER))
 
@@ -178,16 +178,16 @@ _ACTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "locatorLEDStatus": ("LED {}", _ON_OFF),
     "doNotServiceLEDStatus": ("DONOTSERVICELED {}", _ON_OFF),
 }
-"""States of a cell that an action of ALTER CELL brings back, that action, and the states before from which it does."""
+"""Attribute of a cell → the action of ALTER CELL that restores it, and the earlier values that this action can restore."""
 
 _NEVER = frozenset(("name", "availableTo"))
-"""Attributes that decide who finds an object, or may use it."""
+"""Attributes that decide who finds an object or may use it; exacell never sets them back."""
 
 
 def with_inverse(plan: Plan) -> Plan:
-    """Return the plan whose steps of plain attributes have the statements that bring the old values back.
+    """Return the plan whose steps of plain attributes have the statements that restore the old values.
 
-    Only steps that say what becomes of each attribute, and have no other inverse, are given one.
+    Only steps that show the change of each attribute, and have no other inverse, get one.
     """
     back: dict[str, tuple[str, ...]] = {}
     taken = plan.each(lambda step: _step(step, back))
@@ -195,7 +195,7 @@ def with_inverse(plan: Plan) -> Plan:
 
 
 def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
-    """Return a step with its inverse, which is also put into ``back``; the given one when there is none."""
+    """Return a step with its inverse, which is also added to ``back``; the given step if there is none."""
     statements = _statements(step.changes) if step.inverse == NO_INVERSE else ()
     if not statements:
         return step
@@ -204,7 +204,7 @@ def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
 
 
 def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
-    """Return one statement for the objects that get the same back; none where a value can't be given back as it was told."""
+    """Return one statement for all objects that get the same values back; empty if a value can't be restored as it was shown."""
     settings = grouped(((change.object, change.name), _setting(change)) for change in changes)
     if not all(text for texts in settings.values() for text in texts):
         return ()
@@ -216,7 +216,7 @@ def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
 
 
 def _setting(change: Change) -> str:
-    """Return ``attribute=value`` as it was before, or the action that brings it back; empty when that can't be said."""
+    """Return ``attribute=value`` with the earlier value, or the action that restores it; empty if there is none."""
     attribute = attributes_of(change.object)[change.attribute.lower()]
     value = "" if change.before == "-" else change.before
     if change.object == "cell" and attribute.name in _ACTIONS:
@@ -231,12 +231,12 @@ def _setting(change: Change) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Back:
-    """What takes back what a step does.
+    """The undo of a step.
 
     Attributes:
-        undo: what ``undo`` carries out on the step's target, statements of exacell; empty where it can do nothing.
-        but: what it does not bring back; without ``undo``, why nothing can be taken back.
-        by_hand: the statement of CellCLI or SQL that takes the step back, where ``undo`` does nothing of it.
+        undo: the statements of exacell that ``undo`` carries out on the step's target; empty if it can't do anything.
+        but: the part that it does not restore; without ``undo``, why nothing can be taken back.
+        by_hand: the statement of CellCLI or SQL that takes the step back, if ``undo`` does not.
     """
 
     undo: str = ""
@@ -252,11 +252,11 @@ class Back:
 
 
 def taken_back(plan: Plan, step: Step) -> Back | None:
-    """Return what takes a step of the plan back; None where there is nothing to take back, or nothing is known of it."""
+    """Return the undo of a step of the plan; None if nothing is to be taken back, or nothing is known about it."""
     undo = "; ".join(plan.inverse.get(step.target, ()))
     alike = (other.target for other in plan.steps if other.asm == step.asm)
     if step.undo is Undo.STATEMENT and step.asm and not undo and any(plan.inverse.get(node) for node in alike):
-        return None  # What takes a disk group back is one statement for all nodes.
+        return None  # The undo for a disk group is one statement for all nodes.
     if step.undo is Undo.IMPOSSIBLE:
         return Back(undo=undo, but=step.inverse or step.what)
     if step.undo is Undo.NOTHING or not (undo or step.inverse):
@@ -265,7 +265,7 @@ def taken_back(plan: Plan, step: Step) -> Back | None:
 
 
 def all_taken_back(plan: Plan) -> Iterator[tuple[str, Back]]:
-    """Yield target and what takes a step back there, for all that the plan does unless it fails, each once a target."""
+    """Yield (target, undo of a step there) for all steps that are carried out unless one fails; each undo once per target."""
     told: set[tuple[str, Back]] = set()
     for stage in plan.stages:
         for step in stage.steps if stage.gate is not Gate.MEND else ():
@@ -276,6 +276,6 @@ def all_taken_back(plan: Plan) -> Iterator[tuple[str, Back]]:
 
 
 def risk_of(plan: Plan, step: Step) -> Risk:
-    """Return a step's risk; the plan's, where it is above that of every step that is sent unless another one fails."""
+    """Return a step's risk; but the plan's risk, if that is higher than the risk of every step outside of mending."""
     sent = highest(s.risk for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps)
     return step.risk if plan.risk is sent else plan.risk

@@ -1,10 +1,10 @@
-"""What CellCLI's own statement means on a cell: which disks, which kinds of disks, and whether its words are slips. Pure.
+"""Find out which disks CellCLI's own statement means on a cell, and whether its words are typing errors. Pure.
 
-Grid disks are meant by name, ALL, medium, prefix and WHERE. From 24.1 on, ALL alone means the primary medium: the hard disks of
-a cell that has some, one kind of flash elsewhere; and on a cell without hard disks nothing that LIST prints tells the two
-kinds of flash apart. Source: reference cellcli.md 2.4.
+Grid disks are selected by name, ALL, medium, prefix and WHERE. From 24.1 on, ALL alone means the primary medium: the hard disks
+of a cell that has some, else one kind of flash. On a cell without hard disks, LIST prints nothing that distinguishes the two
+kinds of flash. Source: reference cellcli.md 2.4.
 
-A disk that is not there may be a slip for one that is, and what a release does not do at all is not sent to it.
+The name of a missing disk may be a typing error for an existing one. A statement that a release does not have is not sent to it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from exacell.core.meant import refuse_slip
 from exacell.plan.facts import CellFacts, GridDisk
 
 _PLACE = "celldisk"
-"""The setting that names an object of the cell, as the names themselves do."""
+"""The setting whose value is the name of an object of the cell, like the names themselves."""
 
 
 def own_of(statement: CellChange, cell: str) -> CellChange:
-    """Return the statement with the cell's own name wherever ``{cell}`` stands in the names of its objects."""
+    """Return the statement with the cell's own name in place of ``{cell}`` in the names of its objects."""
 
     def own(setting: Setting) -> Setting:
         if setting.attribute.lower() != _PLACE or not isinstance(setting.value, Scalar):
@@ -50,7 +50,7 @@ def own_of(statement: CellChange, cell: str) -> CellChange:
 
 
 def without_names(statement: CellChange) -> CellChange:
-    """Return the statement without what :func:`own_of` gives each cell."""
+    """Return the statement without the names that :func:`own_of` fills in for each cell."""
     rest = tuple(setting for setting in statement.settings if setting.attribute.lower() != _PLACE)
     return replace(statement, names=(), settings=rest)
 
@@ -58,11 +58,11 @@ def without_names(statement: CellChange) -> CellChange:
 _OWN_NAMES = frozenset(
     {("ALTER", "GRIDDISK"), ("DROP", "GRIDDISK"), ("CREATE", "GRIDDISK"), ("ALTER", "CELLDISK"), ("DROP", "CELLDISK")}
 )
-"""Statements that each cell gets with its own name where ``{cell}`` stands in the names of disks."""
+"""Statements in which ``{cell}`` in disk names is replaced by each cell's own name."""
 
 
 def takes_own_name(statement: CellChange | Grant) -> bool:
-    """Return whether each cell gets its own name wherever ``{cell}`` stands in a change; True where it stands nowhere."""
+    """Return whether ``{cell}`` in a change is replaced by each cell's own name; True if it does not appear."""
     rest: CellChange | Grant = statement
     if isinstance(statement, CellChange) and (statement.verb, statement.object) in _OWN_NAMES:
         rest = without_names(statement)
@@ -81,15 +81,15 @@ def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
         grids = tuple(grid for grid in grids if grid.flash)
     grids = tuple(grid for grid in grids if all(_may_pass(grid, condition) for condition in statement.filters))
     starts = tuple(f"{prefix.lower()}_" for prefix in prefixes(statement))
-    # The prefix is matched as the start of the name, the widest way in which a cell could read it.
+    # The prefix matches any name that begins with it, the widest meaning that a cell could use.
     return tuple(grid for grid in grids if not starts or grid.name.lower().startswith(starts))
 
 
 def refuse_one_name(text: str, statement: CellChange, disks: int) -> None:
-    """Raise when several disks would get one name.
+    """Raise RefusedError if several disks would get one name.
 
     Raises:
-        RefusedError: naming it. Source: reference cellcli.md 1.4, name.
+        RefusedError: names it. Source: reference cellcli.md 1.4, name.
     """
     name = statement.setting("name")
     if name is not None and disks > 1:
@@ -101,7 +101,7 @@ def refuse_one_name(text: str, statement: CellChange, disks: int) -> None:
 
 
 def means(statement: Statement, fact: CellFacts) -> bool:
-    """Return whether a statement that names grid disks or cell disks names some of this cell's; True for any other statement."""
+    """Return whether a statement that names grid disks or cell disks names any of this cell; True for all other statements."""
     if not isinstance(statement, CellChange) or statement.verb in ("CREATE", "IMPORT") or not statement.names:
         return True
     if statement.object == "GRIDDISK":
@@ -111,9 +111,9 @@ def means(statement: Statement, fact: CellFacts) -> bool:
 
 
 def _may_pass(grid: GridDisk, condition: Filter) -> bool:
-    """Return whether a cell may take a disk for one that passes a WHERE: False only where its name or place rules it out.
+    """Return whether a disk may match a WHERE; False only if its name or place rules that out.
 
-    What else conditions speak of may move before the statement arrives.
+    Other attributes in conditions may change before the statement arrives.
     """
     wanted = condition.value.text
     match condition.attribute.lower():
@@ -149,10 +149,10 @@ def items(value: object) -> list[str]:
 
 
 def names_made(fact: CellFacts, statement: CellChange, full: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; none where they can't be told beforehand.
+    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; empty if they can't be known before.
 
     Args:
-        full: the cell disks that ALL passes over.
+        full: the cell disks that ALL skips.
     """
     names = list(statement.names)
     if statement.all:
@@ -167,7 +167,7 @@ def names_made(fact: CellFacts, statement: CellChange, full: Collection[str] = (
 
 
 DISKS = frozenset(("CELLDISK", "GRIDDISK"))
-"""Objects that a medium chooses."""
+"""Objects that a medium, such as FLASHDISK, can select."""
 
 _HARD, _FLASH, _PMEM = frozenset(("harddisk",)), frozenset(("flashdisk",)), frozenset(("pmem",))
 
@@ -175,7 +175,7 @@ _PRIMARY_SINCE = "24.1"
 
 
 def kinds_meant(fact: CellFacts, statement: CellChange) -> frozenset[str] | None:
-    """Return the diskType, in small letters, of what ALL means on a cell; None where only the cell knows it."""
+    """Return the diskTypes, in lower case, that ALL means on a cell; None if only the cell knows them."""
     newer = not fact.release or fact.at_least(_PRIMARY_SINCE)
     mixed = any(disk.hard for disk in fact.cell_disks)
     match statement.media:
@@ -195,9 +195,9 @@ def kinds_meant(fact: CellFacts, statement: CellChange) -> frozenset[str] | None
 
 
 def grids_meant(fact: CellFacts, statement: CellChange, named: Sequence[GridDisk]) -> tuple[GridDisk, ...] | None:
-    """Return those of ``named`` (all that the statement may mean) that it does mean; None where only the cell knows.
+    """Return those of ``named`` that the statement means, out of all that it may mean; None if only the cell knows.
 
-    What a WHERE leaves of them only the cell knows, too.
+    Only the cell knows which disks match a WHERE.
     """
     if statement.filters:
         return None
@@ -210,7 +210,7 @@ def grids_meant(fact: CellFacts, statement: CellChange, named: Sequence[GridDisk
 def rows_meant(
     fact: CellFacts, statement: CellChange, rows: Sequence[Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]] | None:
-    """Return the rows of LIST that ALL means, of disks with their diskType; None where only the cell knows which these are."""
+    """Return the rows of LIST, with diskType for disks, that ALL means; None if only the cell knows which these are."""
     if not statement.all or statement.object not in DISKS:
         return rows
     kinds = kinds_meant(fact, statement)
@@ -218,10 +218,10 @@ def rows_meant(
 
 
 def refuse_slips(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when a statement on grid disks or cell disks that are there names one that is not, and nearly is.
+    """Raise RefusedError if a statement on existing grid disks or cell disks names a missing one with a similar name.
 
     Raises:
-        RefusedError: asking which one is meant.
+        RefusedError: asks which one is meant.
     """
     if statement.verb not in ("ALTER", "DROP") or not all(fact.read_now for fact in facts.values()):
         return
@@ -243,10 +243,10 @@ def refuse_slips(facts: Mapping[str, CellFacts], statement: CellChange, text: st
 
 
 def _refuse_short(cells: Iterable[str], statement: CellChange, text: str, kind: str, known: Sequence[str]) -> None:
-    """Raise when a disk is named without its cell: CD_03 for CD_03_exa1cel01.
+    """Raise RefusedError if a disk is named without its cell: CD_03 for CD_03_exa1cel01.
 
     Raises:
-        RefusedError: asking which one is meant.
+        RefusedError: asks which one is meant.
     """
     own = [cell.split(".")[0].lower() for cell in cells]
     for name in statement.names:
@@ -259,12 +259,12 @@ def _refuse_short(cells: Iterable[str], statement: CellChange, text: str, kind: 
 
 
 def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
-    """Raise when a statement does something that a cell's release has no more: ACTIVE of an IORM plan, which always is.
+    """Raise RefusedError if a cell's release no longer has the statement: ACTIVE of an IORM plan, which is always active now.
 
-    What a release does not have yet is a warning: a patch may have brought it.
+    A statement that a release does not have yet is a warning: a patch may have added it.
 
     Raises:
-        RefusedError: naming the cells, and the release up to which it is known.
+        RefusedError: names the cells, and the last release that has it.
     """
     ended = ((ended_action(statement, fact.release), cell) for cell, fact in facts.items())
     for said, cells in grouped((said, cell) for said, cell in ended if said).items():
@@ -277,4 +277,4 @@ def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: st
 
 _ALWAYS_ON = "the plan is always active: objective=basic limits its effect most"
 _INSTEAD = {("IORMPLAN", "ACTIVE"): _ALWAYS_ON, ("IORMPLAN", "INACTIVE"): _ALWAYS_ON}
-"""What to do instead, where there is something."""
+"""What to do instead, if there is a way."""

@@ -1,11 +1,11 @@
-"""Statements that would change nothing where they go, so far as a LIST of its own tells. Pure.
+"""Find statements that would change nothing on their targets, as a separate LIST shows. Pure.
 
-What the planners read anyway is judged in :mod:`exacell.plan.guards.already`. Only what can be told for certain counts as
-unchanged; everything else is sent as it was typed.
+Statements that the planners' usual facts can judge are in :mod:`exacell.plan.guards.already`. A statement counts as unchanged
+only if that is certain; every other statement is sent as typed.
 
-A role's privilege stands in LIST ROLE as ``object=griddisk, verb=list, attributes=all attributes, options=all options``. Source:
-Oracle DBMMN, "LIST ROLE", whose example has one; how several stand together is not published, so a text that is not wholly made
-of such parts tells nothing.
+LIST ROLE shows a privilege as ``object=griddisk, verb=list, attributes=all attributes, options=all options``. Source: Oracle
+DBMMN, "LIST ROLE", whose example has one. The form for several privileges is not published, so a text that does not consist
+of such parts only is not used.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from exacell.plan.guards.targets import DISKS
 from exacell.plan.model import Change as Moved, Plan
 
 _OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
-"""Whose settings LIST prints as they were given."""
+"""Objects whose settings LIST prints as they were given."""
 
 _NAMED = frozenset(("THRESHOLD", "ROLE", "USER"))
-"""Whose DROP only takes away what stands under a name."""
+"""Objects whose DROP only removes the object with that name."""
 
 _DOES = frozenset(("events",))
-"""Attributes that do something each time they are set."""
+"""Attributes that have an effect each time they are set."""
 
 _STATUS = {"RS": "rsStatus", "MS": "msStatus", "CELLSRV": "cellsrvStatus"}
-"""What LIST CELL calls the state of each service that every cell has."""
+"""Service of every cell → the attribute of LIST CELL with its state."""
 
 _EXASCALE = {
     "EGS": "egsStatus",
@@ -46,10 +46,10 @@ _EXASCALE = {
     "BSW": "bswStatus",
     "IFD": "ifdStatus",
 }
-"""And those of Exascale, from release 24.1 on. Whether ALL means one that does not run is not documented."""
+"""The same for services of Exascale, from release 24.1 on. Whether ALL includes one that does not run is not documented."""
 
 _LIGHTS = {"LED": "locatorLEDStatus", "DONOTSERVICELED": "doNotServiceLEDStatus"}
-"""What LIST CELL calls the state of each light. Source: Oracle SAGUG, alter-cell and describe-cell."""
+"""Light → the attribute of LIST CELL with its state. Source: Oracle SAGUG, alter-cell and describe-cell."""
 
 _SERVICES = f"list cell attributes name, {', '.join((*_STATUS.values(), *_EXASCALE.values()))}, releaseVersion"
 
@@ -58,16 +58,16 @@ _ROLES = "list user attributes name, roles"
 _MORE_SERVICES, _NEWEST = "24.1", "99"
 
 _ANY_CASE = frozenset(("flashcachemode", "pmemcachemode", "cachingpolicy", "status"))
-"""Attributes whose values are words of CellCLI, printed in another case than they are typed."""
+"""Attributes whose values are words of CellCLI, which may be printed in another case than typed."""
 
 
 def told_by(statement: Statement) -> str:
-    """Return the LIST that tells whether a statement changes anything; empty when none tells it.
+    """Return the LIST that shows whether a statement changes anything; empty if none does.
 
-    Of DROP QUARANTINE it only tells which there are.
-    It tells that of an ALTER of plain attributes, of a DROP by name, of CREATE ROLE, USER and THRESHOLD, of roles granted to
-    users, of one privilege granted in full, of a cell's lights, and of services that are started, or stopped and not MS, which
-    answers (those of Exascale have a state too). CREATE KEY makes another key each time.
+    It exists for ALTER of plain attributes, DROP by name, CREATE ROLE, USER and THRESHOLD, roles granted to users, one privilege
+    granted in full, a cell's lights, and services that are started or stopped; not for a stop of MS, which must answer LIST.
+    Exascale's services also have a state. For DROP QUARANTINE the LIST only shows which ones exist. CREATE KEY makes another key
+    each time.
     """
     if isinstance(statement, Grant):
         if statement.object == "PRIVILEGE":
@@ -93,12 +93,12 @@ def told_by(statement: Statement) -> str:
 
 
 def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether every object that the statement means has its values already; of a DROP or REVOKE whether none is there.
+    """Return whether the statement has nothing to do: every object has its values; for DROP or REVOKE, none exists any more.
 
     Args:
-        statement: one that :func:`told_by` has a LIST for.
-        rows: what a cell answered to :func:`told_by`. With ALL every object in them counts: of disks only those that
-            :func:`exacell.plan.guards.targets.rows_meant` leaves.
+        statement: one for which :func:`told_by` returns a LIST.
+        rows: a cell's answer to :func:`told_by`. With ALL every object in them counts; of disks only those that
+            :func:`exacell.plan.guards.targets.rows_meant` returns.
     """
     if isinstance(statement, Grant):
         judge = _holds_privilege if statement.object == "PRIVILEGE" else _granted
@@ -121,10 +121,10 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan whose steps say what an ALTER of plain attributes, or of services, makes of each object's values.
+    """Return the plan whose steps show the values before and after of an ALTER of plain attributes or of services.
 
     Args:
-        told: cell → what it answered to :func:`told_by`; a cell of which that is not known is left out.
+        told: cell → its answer to :func:`told_by`; cells without a usable answer are left out.
     """
     if not isinstance(statement, Change) or statement.verb != "ALTER":
         return plan
@@ -132,7 +132,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
-    """Return each attribute that becomes another, per object; the states of services that start or stop and of lights, too."""
+    """Return each changed attribute, per object; also the states of services that start or stop, and of lights."""
     after = "running" if statement.action == "STARTUP SERVICES" else "stopped"
     lights = (_LIGHTS[statement.action],) if statement.action in _LIGHTS else ()
     if lights:
@@ -192,7 +192,7 @@ def same_iorm_plan(statement: Statement, fact: CellFacts) -> bool:
 
 
 def _plain(statement: Change) -> bool:
-    """Return whether it only sets attributes; so does CREATE THRESHOLD, where there is one."""
+    """Return whether the statement only sets attributes; so does CREATE THRESHOLD for an existing one."""
     odd = statement.action or statement.flags or statement.filters
     sets = statement.verb == "ALTER" or (statement.verb == "CREATE" and statement.object == "THRESHOLD")
     return sets and bool(statement.settings) and not odd
@@ -203,17 +203,17 @@ def _drops(statement: Change) -> bool:
 
 
 def _frees(statement: Change) -> bool:
-    """DROP QUARANTINE by name: each cell counts its own, so one that has no such number says so itself."""
+    """Return whether it is DROP QUARANTINE by name; each cell numbers its own, so a cell without that number says so itself."""
     return statement.verb == "DROP" and statement.object == "QUARANTINE" and bool(statement.names)
 
 
 def _makes(statement: Change) -> bool:
-    """CREATE ROLE and USER: a user that is there is never made again, whatever his password."""
+    """Return whether it is CREATE ROLE or USER by name; an existing user is never created again, with any password."""
     return statement.verb == "CREATE" and statement.object in ("ROLE", "USER") and bool(statement.names)
 
 
 def _services(statement: Change) -> tuple[str, ...]:
-    """Return the attributes that tell whether STARTUP or SHUTDOWN SERVICES changes anything; none when they can't."""
+    """Return the attributes that show whether STARTUP or SHUTDOWN SERVICES changes anything; empty if none can."""
     service = statement.argument.upper()
     one = _STATUS.get(service) or _EXASCALE.get(service)
     names = tuple(_STATUS.values()) if service == "ALL" else tuple(filter(None, (one,)))
@@ -222,7 +222,7 @@ def _services(statement: Change) -> tuple[str, ...]:
 
 
 def services_of(statement: Statement) -> tuple[str, ...]:
-    """Return the services, in small letters, that a statement starts and of which LIST CELL tells the state; else none."""
+    """Return the services, in lower case, that a statement starts and whose state LIST CELL shows; else empty."""
     if not isinstance(statement, Change) or statement.action != "STARTUP SERVICES":
         return ()
     names = _services(statement)
@@ -230,12 +230,13 @@ def services_of(statement: Statement) -> tuple[str, ...]:
 
 
 def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]], cells: Collection[str]) -> str:
-    """Return the line for a plan whose statement is sent though nobody can tell whether it changes anything, or though no cell
-    has what it names; else empty.
+    """Return a line for a plan whose statement is sent without knowing whether it changes anything, or names no existing object.
+
+    Empty if neither is so.
 
     Args:
-        told: cell → what it answered to :func:`told_by`.
-        cells: those that get the statement.
+        told: cell → its answer to :func:`told_by`.
+        cells: the cells that get the statement.
     """
     if isinstance(statement, Change) and statement.action == "STARTUP SERVICES" and statement.argument.upper() == "ALL":
         return _doubt_all([row for cell in cells for row in told.get(cell, ())])
@@ -250,7 +251,7 @@ def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]],
 def _doubt_names(
     statement: Change, rows: Sequence[Mapping[str, Any]], told: Collection[str], cells: Collection[str]
 ) -> str:
-    """Return the line for names that no cell has, with the nearest of those that there are; empty where a cell did not tell."""
+    """Return a line for names that no cell has, with the most similar existing ones; empty if a cell did not answer."""
     known = [str(row.get("name")) for row in rows]
     missing = [name for name in statement.names if name.lower() not in _lower(known)]
     if not missing or not set(cells) <= set(told):
@@ -259,7 +260,10 @@ def _doubt_names(
 
 
 def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a cell's services are as they shall be. From 24.1 on ALL may mean Exascale's, which then run as well."""
+    """Return whether a cell's services have the wanted state.
+
+    From 24.1 on ALL may include Exascale's services, which must have it too.
+    """
     wanted = "running" if statement.action == "STARTUP SERVICES" else "stopped"
     names = _services(statement)
     return bool(rows) and all(
@@ -269,14 +273,14 @@ def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _down(row: Mapping[str, Any]) -> list[str]:
-    """Return the services of Exascale that a cell may have and that do not run, or do not say so."""
+    """Return the services of Exascale that a cell may have and that do not run, or whose state is not shown."""
     if release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES):
         return []
     return [service for service, name in _EXASCALE.items() if str(row.get(name)).lower() != "running"]
 
 
 def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the line for STARTUP SERVICES ALL on cells where all runs but Exascale's services; empty where none is so."""
+    """Return a line for STARTUP SERVICES ALL on cells where only services of Exascale do not run; empty if there are none."""
     ours = [row for row in rows if all(str(row.get(name)).lower() == "running" for name in _STATUS.values())]
     down = sorted({service for row in ours for service in _down(row)})
     if not down:
@@ -289,7 +293,7 @@ def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _granted(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether each user of a GRANT ROLE has all the roles; of a REVOKE none of them."""
+    """Return whether each user of a GRANT ROLE has all of the roles; for REVOKE, none of them."""
     users = _lower(statement.recipients)
     held = {str(row.get("name")).lower(): _lower(_several(row.get("roles"))) for row in rows}
     if users - held.keys():
@@ -299,7 +303,7 @@ def _granted(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _several(value: object) -> tuple[str, ...]:
-    """Return the items of a value that LIST prints as one text, with commas in it, or none."""
+    """Return the items of a value that LIST prints as one text, with commas or empty."""
     if isinstance(value, tuple):
         return tuple(map(str, value))
     return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
@@ -314,7 +318,7 @@ def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> boo
     name, wanted = setting.attribute.lower(), setting.value
     if name not in held or not isinstance(wanted, Scalar):
         return False
-    # A cell keeps no blanks around a text.
+    # A cell removes blanks around a text.
     value, typed = held[name], typed_value(wanted.text.strip(), attributes_of(statement.object)[name].kind)
     words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
     return value == typed or words
@@ -331,10 +335,9 @@ _ALL = frozenset(("all",))
 
 
 def _privileges_told_by(statement: Grant) -> str:
-    """Return the LIST that may tell whether GRANT or REVOKE PRIVILEGE changes anything; empty when none can.
+    """Return the LIST that may show whether GRANT or REVOKE PRIVILEGE changes anything; empty if none can.
 
-    Of several actions or objects at once, and of what names neither attributes nor options, it is not published how LIST
-    ROLE shows them.
+    It is not published how LIST ROLE shows several actions or objects at once, or a privilege without attributes and options.
     """
     alone = len(statement.granted) == len(statement.on) == 1
     said = bool(statement.attributes and statement.options)
@@ -342,11 +345,11 @@ def _privileges_told_by(statement: Grant) -> str:
 
 
 def _holds_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether each role has the privilege as it is granted already, or none on that object to revoke.
+    """Return whether each role has the granted privilege already; for REVOKE, whether none has any on that object.
 
     Args:
-        statement: one that :func:`_privileges_told_by` has a LIST for.
-        rows: what a cell answered to it.
+        statement: one for which :func:`_privileges_told_by` returns a LIST.
+        rows: a cell's answer to it.
     """
     held = {str(row.get("name")).lower(): _read(row.get("privileges")) for row in rows}
     wanted = _privilege(statement)
@@ -364,13 +367,13 @@ def _holds_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> boo
 
 
 def _tells_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether what a cell answered can be read for each of the roles that it has."""
+    """Return whether a cell's answer can be read for each of the roles that it has."""
     roles = {role.lower() for role in statement.recipients}
     return all(_read(row.get("privileges")) is not None for row in rows if str(row.get("name")).lower() in roles)
 
 
 def _doubt_privilege(statement: Grant) -> str:
-    """Return the line for a plan that can't tell whether a privilege is there already; it is sent each time."""
+    """Return a line for a plan that can't know whether a privilege exists already; it is sent each time."""
     return (
         f"LIST ROLE does not show for certain whether {statement.verb} PRIVILEGE changes anything for role "
         f"{', '.join(statement.recipients)}: it is sent each time"
@@ -378,11 +381,11 @@ def _doubt_privilege(statement: Grant) -> str:
 
 
 _Privilege = tuple[frozenset[str], ...]
-"""Object, verb, attributes and options, in small letters; ``all`` for all of them."""
+"""(object, verb, attributes, options) in lower case; ``all`` for all of them."""
 
 
 def _read(value: object) -> tuple[_Privilege, ...] | None:
-    """Return the privileges that LIST ROLE shows; None when a part of the text is none."""
+    """Return the privileges that LIST ROLE shows; None if a part of the text is not one."""
     parts = tuple(map(str, value)) if isinstance(value, (tuple, list)) else (str(value or ""),)
     found: list[_Privilege] = []
     for part in parts:
@@ -410,5 +413,5 @@ def _privilege(statement: Grant) -> _Privilege:
 
 
 def _touch(one: _Privilege, other: _Privilege) -> bool:
-    """Return whether two privileges may speak of the same action on the same object."""
+    """Return whether two privileges may be about the same action on the same object."""
     return all(a & b or _ALL in (a, b) for a, b in zip(one[:2], other[:2], strict=True))

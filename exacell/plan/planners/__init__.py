@@ -1,1 +1,1 @@
-"""Planners, one module a noun: facts in, a plan out. Pure."""
+"""Make plans from facts, one module per noun. Pure."""

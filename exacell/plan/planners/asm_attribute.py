@@ -1,4 +1,4 @@
-"""Plans for attributes of ASM disk groups. Source: reference asm.md section 3."""
+"""Plan attributes of ASM disk groups. Source: reference asm.md section 3."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _CONTENTS = ("DATA", "RECOVERY", "SYSTEM")
 
 
 def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement: str) -> Plan:
-    """Return the plan that sets an attribute; one without steps where it has the value.
+    """Return the plan that sets an attribute; a plan without steps if it has the value already.
 
     Raises:
-        RefusedError: ASM would refuse it, or what it does to disks that are away can't be told.
+        RefusedError: ASM would refuse it, or its effect on disks that are away is unknown.
     """
     group, name = known_group(asm, change.group), change.name
 
@@ -108,7 +108,7 @@ def _is_short(name: str, value: str) -> bool:
 
 
 def _short(name: str, value: str) -> tuple[str, ...]:
-    """Say what such a clock has no time for."""
+    """Return a warning that names the work for which such a clock is too short; empty if there is none."""
     if not _is_short(name, value):
         return ()
     seconds = seconds_of(value) or 0.0
@@ -116,7 +116,7 @@ def _short(name: str, value: str) -> tuple[str, ...]:
     return (f"{value} is too short for {work}: ASM would drop the disks before the end",)
 
 
-# -- what each may be: why not, empty where it may
+# -- the allowed values of each: why a value is refused, empty if it is allowed
 
 
 def _time(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
@@ -172,4 +172,4 @@ CHANGEABLE: Mapping[str, Callable[[AsmFacts, DiskGroup, str, str], str]] = {
     "content.type": _content,
     **dict.fromkeys(TIMES, _time),
 }
-"""Attributes that exacell sets, each with what tells why a value won't do."""
+"""Attributes that exacell sets → the function that returns why a value is refused."""

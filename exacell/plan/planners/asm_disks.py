@@ -1,4 +1,4 @@
-"""Plans for the disks of an ASM disk group, as its SQL says: add, drop, resize, take offline and bring back.
+"""Plan changes of the disks of an ASM disk group, as in its SQL: add, drop, resize, take offline and bring back.
 
 Source: Oracle SQL Language Reference, ALTER DISKGROUP; reference asm.md sections 2 (grammar), 4 (redundancy and space), 6
 (DROP DISK returns at once, and the disk is in use until the rebalance has ended) and 8 (ORA codes).
@@ -49,14 +49,14 @@ def disks_plan(
     statement: str,
     now: datetime | None = None,
 ) -> Plan:
-    """Return the plan that changes the disks of a disk group; one without steps where they are so already.
+    """Return the plan that changes the disks of a disk group; a plan without steps if they are so already.
 
     Args:
         grids: the grid disks of the rack's cells, by cell.
-        now: the host's time, with its offset, from which a plan counts until ASM drops disks.
+        now: the host's time, with its offset; a plan counts from it when ASM drops disks.
 
     Raises:
-        RefusedError: ASM would refuse it, data would be left without a mirror or without room, or it can't be told.
+        RefusedError: ASM would refuse it, data would lose its mirror or its room, or that can't be found out.
     """
     given: Any = {"grids": grids, "statement": statement}
     match change:
@@ -126,7 +126,7 @@ class _Add(Maker):
         return self.made(step, back, notes, warnings)
 
     def _found(self, new: NewDisk) -> list[AsmDisk]:
-        """Return the disks that a DISK string means: members, and such as ASM takes."""
+        """Return the disks that match a DISK string: members, and disks that ASM accepts as new."""
         found = [disk for disk in self.asm.disks if _matches(new.search, disk.path)]
         ours = {disk.path: disk for disk in self.members}
         if not found:
@@ -148,7 +148,7 @@ class _Add(Maker):
         return found
 
     def _refuse_unfit(self, disks: Sequence[AsmDisk]) -> None:
-        """Refuse disks that are of another size or kind than the group's, or on none of the rack's cells."""
+        """Raise RefusedError for disks of another size or kind than the group's, or that are on no cell of the rack."""
         unknown = [disk.grid_disk for disk in disks if disk.grid_disk.lower() not in self.grids]
         if unknown:
             self.refuse(f"no selected cell has {fold_briefly(unknown)}")
@@ -169,7 +169,10 @@ class _Add(Maker):
             self.refuse("two of the grid disks have the same name")
 
     def _refuse_failgroup(self, disk: AsmDisk, new: NewDisk) -> None:
-        """Refuse a failure group in which disks of two cells, or a cell's disks in two: copies may lie together then."""
+        """Raise RefusedError for a failure group with disks of two cells, or a cell with two failure groups.
+
+        Two copies could then be on one cell.
+        """
         if not new.failgroup:
             return
         if self.group.type == "EXTERN":
@@ -234,7 +237,7 @@ class _Drop(Maker):
 
 class _Resize(Maker):
     def plan(self, change: ResizeDisks) -> Plan:
-        """Return the plan of RESIZE, which waits for the rebalance where the group shrinks."""
+        """Return the plan of RESIZE; if the group shrinks, it waits for the rebalance."""
         chosen = self.chosen(change.disks, change.failgroups)
         self.refuse_away(self.members)
         if any(not disk.grid_disk for disk in self.members):
@@ -297,7 +300,7 @@ class _Switch(Maker):
     """Makes the plans of ONLINE and OFFLINE."""
 
     def online(self, change: SwitchDisks) -> Plan:
-        """Return the plan of ONLINE, which waits until the disks have what was written meanwhile."""
+        """Return the plan of ONLINE, which waits until the disks have the data that was written meanwhile."""
         self.refuse_power(change.power, waits=True)
         away = [disk for disk in self.chosen(change.disks, change.failgroups) if disk.mode != "ONLINE"]
         if not away:
@@ -335,9 +338,9 @@ class _Switch(Maker):
         )
 
     def offline(self, change: SwitchDisks, now: datetime | None) -> Plan:
-        """Return the plan of OFFLINE: only while all copies that stay are whole, and most voting files.
+        """Return the plan of OFFLINE; all disks that hold the other copies must be in order, and most voting files must stay.
 
-        Where ASM drops the disks before anything could be done to them it is judged as DROP.
+        If ASM would drop the disks before any work on them could end, it is judged like DROP.
         """
         chosen = self.chosen(change.disks, change.failgroups)
         going = [disk for disk in chosen if disk.mode != "OFFLINE"]
@@ -401,7 +404,7 @@ class _Switch(Maker):
         return plan if clock.seconds is not None else replace(plan, risk=Risk.UNKNOWN)
 
     def _dropped(self, going: Sequence[AsmDisk], after: str, seconds: float) -> Plan:
-        """Return the plan of OFFLINE after which ASM drops the disks, which it can't take back."""
+        """Return the plan of an OFFLINE after which ASM drops the disks; it can't be undone."""
         names = tuple(disk.name for disk in going)
         staying = [disk for disk in self.members if disk not in going and disk.state != "DROPPING"]
         self.refuse_few(staying)
@@ -431,7 +434,7 @@ class _Switch(Maker):
 
 
 def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:
-    """Return the DISK clauses of ADD, each disk by its own path."""
+    """Return the DISK clauses of ADD, each disk with its own path."""
     by_group = grouped((new.failgroup, (disk, new.name)) for disk, new in disks)
     return " ".join(
         (f"FAILGROUP {failgroup} " if failgroup else "")
@@ -442,6 +445,6 @@ def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:
 
 
 def _matches(search: str, path: str) -> bool:
-    """Return whether a DISK string means a path: part by part, ``*`` alone is a pattern, and case counts."""
+    """Return whether a DISK string matches a path, part by part; only ``*`` is a pattern, and case counts."""
     wanted, parts = search.split("/"), path.split("/")
     return len(wanted) == len(parts) and all(map(fnmatchcase, parts, wanted))

@@ -1,4 +1,4 @@
-"""What plans for the disks of an ASM disk group have in common: which disks are meant, what is refused, how steps are proven.
+"""Hold the common parts of plans for disks of an ASM disk group: which disks are meant, what is refused, how steps are proven.
 
 Source: Oracle SQL Language Reference, ALTER DISKGROUP; reference asm.md sections 4 (redundancy and space) and 6.
 """
@@ -24,22 +24,22 @@ from exacell.plan.planners.griddisk_size import COPIES
 from exacell.plan.planners.rebalance import MOST_POWER
 
 _LONGEST = 2400
-"""Characters of a statement. SQL*Plus before 12.2 takes lines of 2499. Source: reference asm.md section 1."""
+"""Most characters of a statement. SQL*Plus before 12.2 accepts lines of 2499. Source: reference asm.md section 1."""
 
 
 LEAST_FAILGROUPS = {"EXTERN": FAILGROUPS["external"], "NORMAL": FAILGROUPS["normal"], "HIGH": FAILGROUPS["high"]}
-"""Failure groups that a disk group has at least, by its type."""
+"""By type of a disk group, its smallest number of failure groups."""
 
 
 class Maker:
     """Makes the plan of one change of a disk group's disks.
 
     Args:
-        verb: what is done to the disks.
+        verb: the change of the disks, for messages.
         grids: the grid disks of the rack's cells, by cell.
 
     Raises:
-        RefusedError: there is no such disk group, or what it holds can't be told.
+        RefusedError: there is no such disk group, or its contents can't be read.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Maker:
         raise RefusedError(f"alter diskgroup {self.name} {self.verb} refused: {why}; nothing was sent", hint=hint)
 
     def refuse_power(self, power: int | None, *, waits: bool) -> None:
-        """Refuse a power that ASM does not take, or one with which what is waited for never comes."""
+        """Raise RefusedError for a power that ASM does not accept, or with which the awaited end would never come."""
         if power is not None and power > MOST_POWER:
             self.refuse(f"power {power} is not possible: 1 to {MOST_POWER}")
         if power == 0 and waits:
@@ -69,7 +69,7 @@ class Maker:
             self.refuse(self.asm.told(self.name), again)
 
     def refuse_away(self, disks: Iterable[AsmDisk]) -> None:
-        """Refuse while one of these disks is not ONLINE: its copies are not whole."""
+        """Raise RefusedError while one of these disks is not ONLINE: its copies are incomplete."""
         away = [disk.name for disk in disks if disk.mode != "ONLINE"]
         if away:
             self.refuse(
@@ -78,9 +78,9 @@ class Maker:
             )
 
     def chosen(self, disks: Sequence[str], failgroups: Sequence[str]) -> list[AsmDisk]:
-        """Return the members that are named, those of the failure groups that are named; all for none.
+        """Return the members that are named, by disk or by failure group; all members if none is named.
 
-        Left out is what ASM has let go of already.
+        Disks that ASM has dropped already are left out.
         """
         by_name = {disk.name.upper(): disk for disk in self.members}
         inside = grouped((disk.failgroup.upper(), disk) for disk in self.members)
@@ -101,24 +101,24 @@ class Maker:
         return found
 
     def named(self, disks: Sequence[AsmDisk]) -> str:
-        """Return disks as SQL names them: by their failure groups where these are whole."""
+        """Return disks as SQL names them: by failure group if all of its disks are included."""
         groups = {disk.failgroup: None for disk in disks}
         if len(disks) > 1 and len(disks) == sum(disk.failgroup in groups for disk in self.members):
             return f"DISKS IN FAILGROUP {', '.join(groups)}"
         return f"DISK {', '.join(disk.name for disk in disks)}"
 
     def same(self) -> Check:
-        """Return the check that the group has as many disks as were looked at."""
+        """Return the check that the group still has as many disks as were read."""
         return group_check(self.name, "disks", len(self.members), why="somebody else changed it")
 
     def _released(self, name: str) -> bool:
         return any(disk.grid_disk.upper() == name and disk.header in ADDABLE for disk in self.asm.disks)
 
     def refuse_full(self, sizes: Iterable[tuple[str, int]]) -> int:
-        """Return the raw MB that disks of these failure groups and sizes hold in copies that lie apart.
+        """Return the raw MB that disks of these failure groups and sizes can hold, with copies in different failure groups.
 
         Raises:
-            RefusedError: it is less than what is used.
+            RefusedError: the used space is larger.
         """
         used, room = self.group.total_mb - self.group.free_mb, capacity(sizes, COPIES[self.group.type])
         if used > room:
@@ -130,7 +130,7 @@ class Maker:
         return room
 
     def refuse_few(self, staying: Sequence[AsmDisk]) -> None:
-        """Refuse when too few failure groups would stay for the copies, or for the voting files."""
+        """Raise RefusedError if too few failure groups would stay for the copies, or for the voting files."""
         kind, voting = self.group.type, self.group.voting_files
         every = {disk.failgroup for disk in staying}
         regular = {disk.failgroup for disk in staying if disk.grid_disk}
@@ -148,7 +148,7 @@ class Maker:
             )
 
     def step(self, sql: str, what: str, power: int | None = None, **more: Any) -> Step:
-        """Return the step that sends a statement for ASM, with the clause of its rebalance's power."""
+        """Return the step that sends a statement to ASM, with the power of its rebalance."""
         if power is not None:
             sql += f" REBALANCE POWER {power}"
         if len(sql) > _LONGEST:
@@ -173,7 +173,7 @@ class Maker:
         return Plan(statement=self.statement, rack=self.rack, done={self.asm.node: why})
 
     def count(self, disks: Collection[AsmDisk], **where: str | tuple[str, ...]) -> Check:
-        """Return the check that these disks are in the group, and as ``where`` says."""
+        """Return the check that these disks are in the group, with the values in ``where``."""
         names = tuple(disk.name for disk in disks)
         return Check(
             object="asm.disk",
@@ -184,7 +184,7 @@ class Maker:
         )
 
     def moves(self) -> Check:
-        """What holds while a rebalance of the group is on its way to its end."""
+        """Return the check that no rebalance of the group is stopped."""
         return Check(
             object="asm.operation",
             attribute="power",
@@ -195,19 +195,19 @@ class Maker:
         )
 
     def wait(self, what: str, *proves: Check, within: float, hopes: tuple[Check, ...] = ()) -> Plan:
-        """Return the plan that only waits for what an earlier statement began."""
+        """Return the plan that only waits for work that an earlier statement began."""
         step = Step(target=self.asm.node, asm=self.asm.cluster, what=what, proves=proves, within=within, hopes=hopes)
         return self.made(step)
 
     def change(self, attribute: str, before: str, after: str, of: str = "") -> Change:
-        """Return what the plan shows as changed; ``of`` says of what in the group."""
+        """Return a change for the plan to show; ``of`` names the part of the group."""
         return Change(object="diskgroup", name=f"{of}{self.name}", attribute=attribute, before=before, after=after)
 
 
 def capacity(sizes: Iterable[tuple[str, int]], copies: int) -> int:
-    """Return how many raw MB failure groups hold when no two copies of an extent lie in the same one.
+    """Return the raw MB that failure groups hold if no two copies of an extent share one.
 
-    So it is less than their sum where one of them is larger than the others together.
+    This is less than their sum if one of them is larger than the others together.
     """
     largest = sorted(summed(sizes).values(), reverse=True)
     total = sum(largest)
@@ -215,5 +215,5 @@ def capacity(sizes: Iterable[tuple[str, int]], copies: int) -> int:
 
 
 def being(names: Sequence[str]) -> str:
-    """Return names, many in short, with ``is`` or ``are`` behind them."""
+    """Return names, in short form if many, followed by ``is`` or ``are``."""
     return f"{fold_briefly(names)} {'is' if len(names) == 1 else 'are'}"

@@ -1,7 +1,7 @@
-"""Plans that take a cell's disks away from ASM for a while and bring them back: offline, online, restart of services.
+"""Plan to take a cell's disks away from ASM for a while and bring them back: offline, online, restart of services.
 
-The order is Oracle's: every disk's asmDeactivationOutcome is Yes, grid disks INACTIVE, ASM has them OFFLINE, whatever was
-to be done, grid disks ACTIVE, ASM has them ONLINE again, and only then another cell. Source: Oracle DBMMN, shutting down
+The order is Oracle's: every disk's asmDeactivationOutcome is Yes, grid disks INACTIVE, ASM has them OFFLINE, the work
+itself, grid disks ACTIVE, ASM has them ONLINE again, and only then another cell. Source: Oracle DBMMN, shutting down
 an Exadata storage server; reference cellcli.md 6.5.
 """
 
@@ -19,13 +19,13 @@ from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cel
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 
 ONLINE_WITHIN = 6 * 3600.0
-"""Seconds in which ASM resyncs the disks of a cell that was away; hours after a long absence."""
+"""Seconds within which ASM resyncs the disks of a cell that was away; after a long absence this takes hours."""
 
 OFFLINE_WITHIN = 900.0
-"""Seconds in which ASM takes the disks of a cell offline."""
+"""Seconds within which ASM takes the disks of a cell offline."""
 
 SERVICE_WITHIN = 900.0
-"""Seconds in which a service is up again."""
+"""Seconds within which a service runs again."""
 
 SERVICES = ("cellsrv", "ms", "rs", "all")
 
@@ -33,10 +33,10 @@ _STATUS = {"cellsrv": ("cellsrvStatus",), "ms": ("msStatus",), "rs": ("rsStatus"
 
 
 def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
-    """Raise when ASM can't spare a disk of these cells, naming disk and reason. One cell is judged as it is now.
+    """Raise RefusedError if ASM can't spare a disk of these cells, judged for each cell as it is now.
 
     Raises:
-        RefusedError: asmDeactivationOutcome is not Yes.
+        RefusedError: an asmDeactivationOutcome is not Yes; names disk and reason.
     """
     for cell, fact in facts.items():
         for grid in fact.grid_disks:
@@ -50,8 +50,8 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
 
 
 def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what is read again right before disks go offline: ASM can spare the used ones, the others stay unused."""
-    # A disk that is offline already takes nothing more away.
+    """Return the checks right before disks go offline: ASM can spare the used ones, and the others are still unused."""
+    # A disk that is offline already makes no further difference.
     used = [grid for grid in grids if needed(grid) and grid.status == "active"]
     others = [grid for grid in grids if not needed(grid)]
     lost, taken = "a disk group would lose data or dismount", "it is in use now"
@@ -62,14 +62,14 @@ def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold right before grid disks go: no disk group uses one."""
+    """Return the checks right before grid disks are dropped: no disk group uses them."""
     return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why="exacell never drops a grid disk that ASM uses")
 
 
 def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what proves that ASM has the disks again: active, and ONLINE unless nobody used them before."""
+    """Return the proof that ASM has the disks again: active, and ONLINE unless they were unused before."""
     used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
-    # With CELLSRV stopped nobody could say which ones are in use.
+    # With CELLSRV stopped it is unknown which ones are in use.
     unknown = [grid for grid in grids if not grid.asm_mode]
     return (
         *on_disks(grids, "status", "active"),
@@ -79,13 +79,13 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def kept_by_asm(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold of disks that ASM uses: that it has dropped none of them for good."""
+    """Return the checks on used disks that ASM has dropped none of them for good."""
     why = "ASM dropped it because disk_repair_time is over; ALTER DISKGROUP … ADD DISK adds it again"
     return _never(grids, "DROPPED", why)
 
 
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
+    """Return the checks that waiting can bring disks back: ASM has neither dropped them nor dismounted their group."""
     lost = 'no ASM instance has its disk group mounted: `resume` mounts it, or sql asm "alter diskgroup … mount"'
     return (*kept_by_asm(grids), *_never(grids, UNMOUNTED, lost))
 
@@ -96,7 +96,7 @@ def _never(grids: Sequence[GridDisk], mode: str, why: str) -> tuple[Check, ...]:
 
 
 def gone_offline(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what proves that ASM has disks OFFLINE that it used, and has dropped none of them for good."""
+    """Return the proof that ASM has its used disks OFFLINE, and has dropped none of them for good."""
     used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
     others = [grid for grid in grids if grid not in used]
     return (
@@ -106,7 +106,7 @@ def gone_offline(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def deactivate(fact: CellFacts) -> Step | None:
-    """Return the step that takes the cell's active grid disks offline; None when none is active."""
+    """Return the step that takes the cell's active grid disks offline; None if none is active."""
     grids = tuple(grid for grid in fact.grid_disks if grid.status == "active")
     if not grids:
         return None
@@ -130,19 +130,20 @@ def deactivate(fact: CellFacts) -> Step | None:
 
 
 def _away(fact: CellFacts) -> tuple[Check, ...]:
-    """Return what is read again right before CELLSRV stops: somebody may have brought a disk back meanwhile."""
+    """Return the checks right before CELLSRV stops: somebody may have brought a disk back meanwhile."""
     why = "CELLSRV stops while ASM has the disks of its cell offline"
     return on_disks(fact.grid_disks, "status", "active", op=Op.NE, why=why, object="plain griddisk")
 
 
 def _which(fact: CellFacts, names: Sequence[str]) -> str:
-    """ALL where that means just these disks; from 24.1 on it leaves out some media. Source: reference cellcli.md 2.4."""
+    """Return ALL if that means exactly these disks, else their names; from 24.1 on ALL leaves out some media. Source: reference
+    cellcli.md 2.4."""
     everything = len(names) == len(fact.grid_disks) and bool(fact.release) and not fact.at_least("24.1")
     return "ALL" if everything else ",".join(names)
 
 
 def activate(fact: CellFacts, grids: Sequence[GridDisk]) -> Step | None:
-    """Return the step that brings ``grids`` back and waits until ASM has them ONLINE; None for no grid disks."""
+    """Return the step that brings ``grids`` back and waits until ASM has them ONLINE; None without grid disks."""
     if not grids:
         return None
     names = tuple(grid.name for grid in grids)
@@ -173,7 +174,7 @@ def services_check(service: str, state: str) -> tuple[Check, ...]:
 
 
 def cellsrv(fact: CellFacts, action: str) -> Step:
-    """Return the step that stops (``SHUTDOWN``) or starts (``STARTUP``) CELLSRV; its disks must be inactive to stop it."""
+    """Return the step that stops (``SHUTDOWN``) or starts (``STARTUP``) CELLSRV; to stop it, its disks must be inactive."""
     stopping = action == "SHUTDOWN"
     return Step(
         target=fact.cell,
@@ -230,7 +231,7 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
     """Return the plan that brings a cell's grid disks back and waits until ASM has all of them ONLINE.
 
     Args:
-        fact: with CELL and GRIDDISK read, or GRIDDISK_PLAIN where CELLSRV is stopped.
+        fact: with CELL and GRIDDISK read, or GRIDDISK_PLAIN if CELLSRV is stopped.
     """
     stages: list[Stage] = []
     if fact.cellsrv.lower() == "stopped":
@@ -263,7 +264,7 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
 
 
 def _returning(fact: CellFacts, away: Sequence[GridDisk], syncing: Sequence[GridDisk]) -> tuple[str, ...]:
-    """Say how many grid disks come back, and whether ASM has something to write to them."""
+    """Return notes about the number of grid disks that come back, and whether ASM has to resync them."""
     missed = sum(1 for grid in (*away, *syncing) if in_use(grid))
     parts = [f"{counted(len(away), 'grid disk')} inactive"] if away else []
     parts += [f"{counted(len(syncing), 'grid disk')} not ONLINE yet"] if syncing else []
@@ -272,7 +273,7 @@ def _returning(fact: CellFacts, away: Sequence[GridDisk], syncing: Sequence[Grid
 
 
 def dropped(cell: str, grids: Sequence[GridDisk]) -> tuple[str, ...]:
-    """Say how many grid disks of a cell will be active again and yet in no disk group; nothing where there are none."""
+    """Return a warning about grid disks of a cell that become active and still belong to no disk group; empty without any."""
     count = sum(1 for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group)
     if not count:
         return ()
@@ -287,22 +288,22 @@ def _named(service: str) -> str:
 
 
 def restart_words(service: str) -> str:
-    """Return what the step that restarts a service is called, in plans and in the journal."""
+    """Return the name of the step that restarts a service, for plans and the journal."""
     return f"restart {_named(service)}"
 
 
 def restart_plan(
     rack: str, facts: Mapping[str, CellFacts], *, service: str, statement: str, restarted: Collection[str] = ()
 ) -> Plan:
-    """Return the plan that restarts a service on every cell: one cell after the other where that takes disks away.
+    """Return the plan that restarts a service on every cell; one cell after the other if that takes disks away.
 
     Args:
         facts: with CELL, GRIDDISK and FLASHCACHE read.
         service: one of SERVICES.
-        restarted: cells that the attempt which is gone on with has restarted; where CELLSRV runs only their disks come back.
+        restarted: cells that the continued attempt has restarted; if CELLSRV runs there, only their disks are brought back.
 
     Raises:
-        RefusedError: a flush is in force, which a restart of CELLSRV would end, or ASM can't spare a disk.
+        RefusedError: a flush is active, which a restart of CELLSRV would end, or ASM can't spare a disk.
     """
     stops = service in ("cellsrv", "all")
     back = {cell: fact for cell, fact in facts.items() if cell in restarted and fact.cellsrv == "running" and stops}
@@ -342,9 +343,9 @@ def restart_plan(
 
 
 def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
-    """Return the stage that brings the grid disks back, and the one that does so after a failure.
+    """Return the stage that brings the grid disks back, and the stage that does so after a failure.
 
-    Inactive disks that a disk group misses come back too: an attempt that died in between left them so.
+    Inactive disks that a disk group misses come back too: an earlier attempt that died left them inactive.
     """
     back = [tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells]
     steps = list(map(activate, cells, back))
@@ -358,25 +359,25 @@ def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
 def refuse_unspared(
     what: str, facts: Mapping[str, CellFacts], *, first: Mapping[str, CellFacts] = MappingProxyType({})
 ) -> None:
-    """Raise when ASM can't spare a disk of a cell; each one's outcome is read again when its turn comes.
+    """Raise RefusedError if ASM can't spare a disk of a cell; each outcome is read again when its turn comes.
 
-    While disks of one of these cells are away, the others' outcomes say so and tell nothing: that cell goes first.
+    While disks of one cell are away, the outcomes of the others only reflect that: this cell goes first, and nothing is checked.
 
     Args:
-        first: other cells of the plan, which only get back what an earlier attempt took from them.
+        first: other cells of the plan, which only get back the disks that an earlier attempt took away.
 
     Raises:
-        RefusedError: asmDeactivationOutcome is not Yes.
+        RefusedError: an asmDeactivationOutcome is not Yes.
     """
     if not offline_cells({**facts, **first}):
         refuse_deactivation(what, facts)
 
 
 def refuse_flushing(what: str, facts: Mapping[str, CellFacts]) -> None:
-    """Raise when a flush is in force on a cell: without CELLSRV it is over.
+    """Raise RefusedError if a flush is active on a cell: stopping CELLSRV ends it.
 
     Raises:
-        RefusedError: naming the cells.
+        RefusedError: names the cells.
     """
     flushing = [cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"]
     if flushing:

@@ -1,7 +1,7 @@
-"""Plans that change the flash cache's mode, by the procedure of each cell's release.
+"""Plan changes of the flash cache's mode, by the procedure of each cell's release.
 
-From 11.2.3.3.1 on services stay up: flush and prove (write-back), drop while flushed, alter, create. Before, each cell also
-leaves ASM for the change: disks INACTIVE, CELLSRV stopped, altered, started, disks back and ONLINE. Source: Oracle DBMMN,
+From 11.2.3.3.1 on services stay up: flush and prove (write-back), drop while flushed, alter, create. On older releases each
+cell also leaves ASM for the change: disks INACTIVE, CELLSRV stopped, altered, started, disks ONLINE. Source: Oracle DBMMN,
 enabling and disabling write-back flash cache; reference cellcli.md 6.1.
 """
 
@@ -40,7 +40,7 @@ from exacell.plan.planners.pmem import leave_writeback_stages
 MODES = ("writeback", "writethrough")
 
 ONLINE_SINCE = "11.2.3.3.1"
-"""From this release on the mode changes while CELLSRV runs. Source: reference cellcli.md section 8."""
+"""The first release on which the mode changes while CELLSRV runs. Source: reference cellcli.md section 8."""
 
 WRITE_BACK_SINCE = FLUSH_SINCE
 
@@ -54,15 +54,15 @@ def mode_plan(
     usual: int | None = None,
     dropped: Collection[str] = (),
 ) -> Plan:
-    """Return the plan that changes ``flashCacheMode`` on every cell that has another one.
+    """Return the plan that changes ``flashCacheMode`` on every cell that has another mode.
 
-    A cell without a flash cache gets one: an attempt that died after the drop left it so.
+    A cell without a flash cache gets one: an earlier attempt that died after the drop left it so.
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, FLASH_METRICS and PMEMCACHE read.
         mode: one of MODES.
-        usual: size in bytes of the rack's other flash caches, None when they differ or there are none.
-        dropped: cells whose PMEM cache was dropped by the change that this one goes on with.
+        usual: size in bytes of the rack's other flash caches; None if they differ or there are none.
+        dropped: cells whose PMEM cache was dropped by the change that this one continues.
 
     Raises:
         RefusedError: a cache must not be flushed or dropped now, the release has no such mode, or ASM can't spare a disk.
@@ -110,7 +110,7 @@ def _refuse(todo: Sequence[CellFacts], left: Sequence[CellFacts]) -> None:
 
 
 def _left_behind(fact: CellFacts, dropped: Collection[str]) -> bool:
-    """Return whether an attempt that died in between left the cell without a cache, or with disks that ASM misses."""
+    """Return whether an earlier attempt that died left the cell without a cache, or with disks that ASM misses."""
     bare = fact.pmem_cache is None and fact.cell in dropped
     return (fact.flash_cache is None and fact.cache_room() > 0) or bare or _missed(fact)
 
@@ -120,7 +120,7 @@ def _missed(fact: CellFacts) -> bool:
 
 
 def _size(fact: CellFacts, usual: int | None) -> int:
-    """The size of the cache afterwards: what it is; else what the others have, where that fits; else all there is."""
+    """Return the later size of the cache: its present size; else that of the other caches, if it fits; else all free space."""
     if fact.flash_cache is not None:
         return fact.flash_cache.size
     room = fact.cache_room()
@@ -138,7 +138,7 @@ def _way(fact: CellFacts) -> str:
 
 
 def _made(fact: CellFacts, size: int, usual: int | None) -> str:
-    """Say at which size the cache comes back, and why that one."""
+    """Return a phrase with the new size of the cache, and the reason for it."""
     if fact.flash_cache is not None:
         return f"the flash cache is re-created at {format_size(size)}"
     if not size:
@@ -177,7 +177,7 @@ def _stages(
     before: list[Stage] = []
     if mode == "writethrough":
         before = leave_writeback_stages([*todo, *left], dropped)
-        # By the time the flash cache is dropped, its PMEM is write-through.
+        # When the flash cache is dropped, the PMEM cache is already write-through.
         todo = [replace(fact, pmem_mode="writethrough") for fact in todo]
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
     caches = [(fact, fact.flash_cache) for fact in todo if fact.flash_cache is not None]
@@ -207,7 +207,7 @@ def _stages(
 
 def _mode(fact: CellFacts, mode: str) -> Step:
     gone = Check(object="flashcache", op=Op.ABSENT, why="the mode changes while there is no flash cache")
-    # LIST FLASHCACHE needs CELLSRV, which the old procedure has stopped by now.
+    # LIST FLASHCACHE needs CELLSRV, which the old procedure has stopped before.
     needs = services_check("cellsrv", "stopped") if _old(fact) else (gone,)
     before = fact.mode or "writethrough"
     return Step(

@@ -1,4 +1,4 @@
-"""Plans that carve grid disks out of free space: one of equal, explicit size on every cell disk of a kind."""
+"""Plan to carve grid disks out of free space: one of equal, explicit size on every cell disk of a kind."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from exacell.plan.planners.availability import activate
 from exacell.plan.planners.flashcache import refuse
 
 LONGEST_NAME = 30
-"""Characters in a grid disk's name. Source: Oracle SAGUG, restrictions on values of common attributes."""
+"""The largest number of characters in a grid disk's name. Source: Oracle SAGUG, restrictions on values of common attributes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Media:
-    """Which cell disks a statement means, and the words that say so to a cell of this release."""
+    """The cell disks that a statement means, and the words for them on a cell of this release."""
 
     words: str
     flash: bool
 
 
 def media_of(fact: CellFacts, media: str) -> Media:
-    """Return the media words for one cell.
+    """Return the words for the media on one cell.
 
     From 24.1 on, ALL FLASHDISK means the capacity-optimized flash of an EF cell that has both kinds, so that the words
     are always explicit there. Source: reference cellcli.md 2.4.
 
     Raises:
-        RefusedError: plain ``flash`` on a cell that may have both kinds, or a kind that the release does not know.
+        RefusedError: ``flash`` alone on a cell that may have both kinds, or a kind that the release does not know.
     """
     if media == "hard":
         return Media(words="HARDDISK", flash=False)
@@ -61,14 +61,14 @@ def media_of(fact: CellFacts, media: str) -> Media:
 
 @dataclass(frozen=True, kw_only=True)
 class Carving:
-    """Which grid disks are wanted.
+    """The grid disks that are wanted.
 
     Attributes:
-        each: bytes of each grid disk; None takes all that is free on the fullest disk of all cells.
-        usable: bytes that a disk group on these disks shall be able to hold; None when not asked.
+        each: bytes of each grid disk; None means the free space of the fullest disk of all cells.
+        usable: bytes that a disk group on these disks must be able to hold; None if not given.
         keeping: how ASM counts the space of that disk group.
-        groups: names of the disk groups whose grid disks tell availableTo (one ASM cluster's); None for all.
-        available_to: who may use them, as somebody said; None copies what the others have.
+        groups: names of the disk groups of one ASM cluster, whose grid disks show the usual availableTo; None for all.
+        available_to: the clients that may use them, as given; None copies the value of the other grid disks.
     """
 
     prefix: str
@@ -88,7 +88,7 @@ def carve_plan(rack: str, facts: Mapping[str, CellFacts], carving: Carving, *, s
 
     Raises:
         RefusedError: no room, a disk is not normal, a name is taken or too long, the prefix is in use on another kind of disk,
-            or cells differ in what they allow.
+            or cells differ in their availableTo.
     """
     prefix, media, keeping = carving.prefix, carving.media, carving.keeping
     usable, groups, available_to = carving.usable, carving.groups, carving.available_to
@@ -130,7 +130,7 @@ def carve_plan(rack: str, facts: Mapping[str, CellFacts], carving: Carving, *, s
         notes.append(f"availableTo={clients}{said}")
     if usable is not None:
         notes.append(_usable_note(usable, keeping, spread))
-    # Whoever makes others of that prefix on another kind of disk later keeps them.
+    # Undo must not drop later disks of that prefix on another kind of disk.
     back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
     return Plan(
         statement=statement,
@@ -158,7 +158,7 @@ def _room_note(free: int, tightest: str, size: int) -> str:
 
 
 def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:
-    """Return the stage that activates grid disks that exist and are inactive: a release that stopped left them so."""
+    """Return the stage that activates existing inactive grid disks: a release that stopped midway left them so."""
     asleep = [[grid for grid in existing[cell] if grid.status == "inactive"] for cell in facts]
     return staged("activate the grid disks that exist", map(activate, facts.values(), asleep), "active")
 
@@ -192,9 +192,9 @@ def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: M
 def _refuse_beside(
     prefix: str, facts: Mapping[str, CellFacts], media: str, disks: Mapping[str, Sequence[CellDisk]]
 ) -> None:
-    """Refuse a prefix that grid disks on another kind of disk have: nothing afterwards could tell one from the other.
+    """Raise RefusedError if grid disks on another kind of disk have the prefix: later statements could not distinguish them.
 
-    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+    ``release griddisk`` and a disk string take all disks of a prefix, and the others may belong to a disk group.
     """
     meant = {disk.name.lower() for found in disks.values() for disk in found}
     others = [
@@ -208,7 +208,7 @@ def _refuse_beside(
 
 
 def taken_prefix(what: str, prefix: str, others: Sequence[GridDisk], on: str) -> RefusedError:
-    """Return the error that grid disks on other disks, as ``on`` says, have the prefix of those that are to be made."""
+    """Return the error that grid disks on other disks, described by ``on``, already have the prefix of the new ones."""
     groups = sorted({grid.asm_group for grid in others if grid.asm_group})
     whose = f" of disk group {' and '.join(groups)}" if groups else ""
     return RefusedError(
@@ -219,7 +219,7 @@ def taken_prefix(what: str, prefix: str, others: Sequence[GridDisk], on: str) ->
 
 
 def _failed(fact: CellFacts, disks: Sequence[CellDisk]) -> str:
-    """Return which disks of a cell are not normal, empty when all are: no grid disk can be made on those."""
+    """Return which disks of a cell are not normal, so that no grid disk can be created on them; empty if all are normal."""
     flash = any(disk.flash for disk in disks)
     bad = [f"flash disk {name} is {status}" for name, status in fact.flash_physical if flash and status != "normal"]
     bad += [
@@ -229,16 +229,16 @@ def _failed(fact: CellFacts, disks: Sequence[CellDisk]) -> str:
 
 
 def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> str:
-    """Return the way out where disks are not normal: replace them, or go on with the cells whose disks all are."""
+    """Return the hint if disks are not normal: replace them, or use only the cells whose disks are all normal."""
     good = [cell for cell in todo if not _failed(facts[cell], disks[cell])]
     rest = f", or leave its cell out: on {fold(good)} carve griddisk …" if good else ""
     return f"replace the disk and wait until it is normal{rest}"
 
 
 def held_by(fact: CellFacts, cell_disk: str) -> str:
-    """Return what holds the space of a cell disk, for the way out of a refusal.
+    """Return what uses the space of a cell disk, as a hint for a refusal.
 
-    That is the flash cache, with what giving it up would free at most, or grid disks, with their sizes and disk groups.
+    This is the flash cache, with the largest space that dropping it could free, or grid disks with their sizes and disk groups.
     """
     cache = fact.flash_cache
     if cache is not None and cell_disk in cache.cell_disks:
@@ -330,7 +330,7 @@ def _refuse_room(
 
 
 def _refuse_others(existing: Mapping[str, Sequence[GridDisk]], prefix: str, clients: str) -> None:
-    """Refuse when grid disks of that name are there and not for the clients that were asked for."""
+    """Raise RefusedError if grid disks of that name exist for other clients than those asked for."""
     for cell, grids in existing.items():
         other = next((grid for grid in grids if grid.available_to != clients), None)
         if other is not None:

@@ -1,8 +1,8 @@
-"""ASM's clocks: how long it waits for disks that are away before it drops them for good, and how long work on a cell takes.
+"""Compare ASM's clocks, after which it drops disks that are away for good, with the time that work on a cell takes.
 
-A disk that is OFFLINE is dropped when disk_repair_time of its disk group has passed; where all disks of a failure group are
-away, failgroup_repair_time counts (compatible.asm 12.1 on, by Oracle's own update utility). Which of the two it takes is told
-differently by release, so the shorter one is held against what is to be done. DROP AFTER goes before both, and a new value does
+A disk that is OFFLINE is dropped when disk_repair_time of its disk group has passed; if all disks of a failure group are
+away, failgroup_repair_time counts (compatible.asm 12.1 on, by Oracle's own update utility). The documentation of releases
+differs on which of the two counts, so the shorter one is compared with the work. DROP AFTER replaces both, and a new value does
 not help disks that are OFFLINE already. Source: Oracle ASM Administrator's Guide, Oracle ASM Fast Mirror Resync; SAGUG,
 Setting the Oracle ASM Disk Repair Timer; DBMMN, Preparing Exadata Storage Servers for Update; reference asm.md section 3.
 """
@@ -28,7 +28,7 @@ from exacell.plan.planners.availability import SERVICE_WITHIN
 
 @dataclass(frozen=True, kw_only=True)
 class Stay:
-    """How long disks are away for one kind of work: words for messages, seconds, and where that figure comes from."""
+    """How long disks are away for one kind of work: words for messages, seconds, and the source of that figure."""
 
     words: str
     seconds: float
@@ -53,7 +53,7 @@ STAYS: Mapping[str, Stay] = {
         "Update: 3.6h and 24h are long enough",
     ),
 }
-"""What takes disks away from ASM and brings them back by itself. Each figure is doubled before a clock is held against it."""
+"""Work that takes disks away from ASM and brings them back by itself. A clock is compared with twice the figure."""
 
 UNTOLD = "exacell can't find out when ASM drops the disks"
 
@@ -62,35 +62,37 @@ DEFAULTS: Mapping[str, str] = {"disk_repair_time": "3.6h", "failgroup_repair_tim
 may have 12h for disks (reference asm.md section 3)."""
 
 _FAILGROUPS_SINCE = "12.1"
-"""compatible.asm from which a disk group has failgroup_repair_time. Source: reference asm.md section 3."""
+"""The lowest compatible.asm with which a disk group has failgroup_repair_time. Source: reference asm.md section 3."""
 
 
 def needed_for(kind: str) -> float:
-    """Return the seconds that a clock must leave for a kind of work, twice the estimate; for what has none, and for ``""``, twice
-    the shortest: nothing that was taken away is back sooner."""
+    """Return the seconds that a clock must leave for a kind of work: twice its estimate.
+
+    Work without an estimate, and ``""``, get twice the shortest one: no disk that was taken away comes back sooner.
+    """
     stay = STAYS.get(kind) or min(STAYS.values(), key=lambda each: each.seconds)
     return 2 * stay.seconds
 
 
 def spoken_time(seconds: float) -> str:
-    """Return a time as ASM takes it: ``3.6h``, ``30m``."""
+    """Return a time in ASM's form: ``3.6h``, ``30m``."""
     return f"{seconds / 3600:g}h" if seconds >= 3600 else f"{seconds / 60:g}m"
 
 
 def seconds_of(text: str) -> float | None:
-    """Return the seconds that a value of a clock means, or DROP AFTER as it was read; None for one that is no time."""
+    """Return the seconds of a clock's value, or of DROP AFTER; None for a value that is not a time."""
     found = meant("disk_repair_time", text)
     return float(found.removesuffix("s")) if found else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """When ASM drops disks of one disk group that are away.
+    """The time after which ASM drops disks of one disk group that are away.
 
     Attributes:
-        seconds: None where it can't be read.
-        attribute: the one that counts, or that can't be read.
-        told: its value as ASM shows it; why there is none where it can't be read.
+        seconds: None if it can't be read.
+        attribute: the attribute that counts, or that can't be read.
+        told: its value as ASM shows it; the reason if it can't be read.
     """
 
     group: str
@@ -100,12 +102,12 @@ class Clock:
 
     @property
     def sentence(self) -> str:
-        """The clock for eyes: ``disk_repair_time of DATA is 3.6h``."""
+        """Return the clock for people: ``disk_repair_time of DATA is 3.6h``."""
         return f"{self.attribute} of {self.group} {f'is {self.told}' if self.seconds is not None else self.told}"
 
     @property
     def default(self) -> str:
-        """Oracle's value where the clock can't be read, in words."""
+        """Return Oracle's default in words, for a clock that can't be read."""
         if self.attribute in DEFAULTS:
             return f"Oracle's default is {DEFAULTS[self.attribute]}"
         return "Oracle's defaults are " + " and ".join(f"{value} ({name})" for name, value in DEFAULTS.items())
@@ -115,7 +117,7 @@ def clock_of(group: DiskGroup, *, whole: bool) -> Clock:
     """Return the clock of a disk group that counts for some of its disks.
 
     Args:
-        whole: all disks of a failure group are away then.
+        whole: with these disks, all disks of a failure group are away.
     """
     names = list(TIMES if whole else TIMES[:1])
     if not _has_failgroup_time(group) and TIMES[1] not in group.attributes:
@@ -131,7 +133,7 @@ def clock_of(group: DiskGroup, *, whole: bool) -> Clock:
     known = sorted((clock.seconds, place) for place, clock in enumerate(found) if clock.seconds is not None)
     shortest = found[known[0][1]] if known else None
     unread = next((clock for clock in found if clock.seconds is None), None)
-    # One that is too short for anything needs no second one.
+    # If one clock is too short for any work, the other one does not matter.
     if shortest is not None and (unread is None or known[0][0] < needed_for("")):
         return shortest
     return unread or found[0]
@@ -144,12 +146,12 @@ def _has_failgroup_time(group: DiskGroup) -> bool:
 def clocks_over(
     clusters: Sequence[AsmFacts], names: Iterable[str], *, groups: Mapping[str, str] | None = None, untold: str = ""
 ) -> list[Clock]:
-    """Return the clock of each disk group that has one of these grid disks.
+    """Return the clock of each disk group that contains one of these grid disks.
 
     Args:
-        names: of grid disks; those that no cluster shows have a clock that can't be read.
-        groups: grid disk, lower case → the disk group that its cell names.
-        untold: why a cluster can't be asked; empty where all answer.
+        names: of grid disks; those that no cluster shows get a clock that can't be read.
+        groups: grid disk (lower case) → its disk group according to the cell.
+        untold: why a cluster can't be asked; empty if all answer.
     """
     wanted = {name.lower() for name in names}
     found: list[Clock] = []
@@ -174,13 +176,16 @@ NOBODY = "the rack's configuration has no database node to ask"
 
 
 def is_whole(members: Sequence[AsmDisk], taken: Sequence[AsmDisk]) -> bool:
-    """Return whether a failure group has no disk left ONLINE when these are away, too."""
+    """Return whether a failure group has no disk left ONLINE when these are away too."""
     left = {disk.failgroup for disk in members if disk not in taken and disk.mode == "ONLINE"}
     return any(disk.failgroup not in left for disk in taken)
 
 
 def _name(disk: AsmDisk) -> str:
-    """The grid disk's name, lower case; of a disk that is away ASM shows no path, and its own name is the grid disk's."""
+    """Return the grid disk's name in lower case.
+
+    ASM shows no path of a disk that is away, but its own name is that of the grid disk.
+    """
     return (disk.grid_disk or disk.name).lower()
 
 
@@ -194,15 +199,15 @@ def setting_of(clocks: Iterable[Clock]) -> str:
 
 
 def refuse_short(what: str, where: str, clocks: Sequence[Clock], kind: str = "") -> None:
-    """Return when all clocks that can be read leave time enough for a kind of work.
+    """Raise RefusedError if a disk group's clock would run out before work of this kind ends; unreadable clocks do not count.
 
     Args:
         what: the statement.
-        where: the cells whose disks go away, folded; empty where that is not known.
-        kind: one of STAYS; empty for what has no estimate.
+        where: the cells whose disks go away, folded; empty if unknown.
+        kind: one of STAYS; empty for work without an estimate.
 
     Raises:
-        RefusedError: naming the clock, and the statement that sets it.
+        RefusedError: names the clock, and the statement that sets it.
     """
     short = _short(clocks, kind)
     if short:
@@ -226,9 +231,9 @@ def _why_short(where: str, short: Sequence[Clock], kind: str) -> str:
 
 
 def taken_by(step: Step, facts: Mapping[str, CellFacts]) -> dict[str, str]:
-    """Return the grid disks that a step takes from ASM, each with the disk group that its cell names.
+    """Return grid disk → disk group according to its cell, for the grid disks that a step takes from ASM.
 
-    A step that is forced asks ASM for none of them: all that the cell has in use.
+    For a forced step these are all disks that the cell has in use, because its checks name none.
     """
     asked = [need.where.get("name", ()) for need in step.needs if need.attribute == "asmDeactivationOutcome"]
     named = {name.lower() for names in asked for name in ((names,) if isinstance(names, str) else names)}
@@ -244,14 +249,14 @@ def taken_by(step: Step, facts: Mapping[str, CellFacts]) -> dict[str, str]:
 def held_against_clocks(
     plan: Plan, facts: Mapping[str, CellFacts], clusters: Sequence[AsmFacts], *, untold: str = "", now: datetime
 ) -> Plan:
-    """Return the plan with what ASM's clocks mean for the disks that it takes away.
+    """Return the plan with the consequences of ASM's clocks for the disks that it takes away.
 
-    Where nothing tells when they are back it says when ASM drops them; where a clock can't be read its risk is unknown.
+    If the return of disks is unknown, the plan shows when ASM drops them; if a clock can't be read, its risk is unknown.
 
     Args:
         facts: of its cells, with GRIDDISK read.
-        clusters: what the ASM clusters tell that answer.
-        untold: why one can't be asked, empty where all answer.
+        clusters: the facts of the ASM clusters that answer.
+        untold: why a cluster can't be asked; empty if all answer.
         now: the host's time, with its offset.
 
     Raises:
@@ -279,9 +284,9 @@ def held_against_clocks(
 def why_not_now(
     plan: Plan, step: Step, facts: Mapping[str, CellFacts], clusters: Sequence[AsmFacts], *, untold: str = ""
 ) -> str:
-    """Return why a step must not take its disks from ASM, by the clocks as they are right before it; empty when it may.
+    """Return why a step must not take its disks from ASM, by the clocks right before it; empty if it may.
 
-    A clock that can't be read now stops what was judged by one that could be; a plan of unknown risk was agreed to as such.
+    A clock that can't be read now stops a plan that was judged by a readable one; a plan of unknown risk was agreed to as such.
 
     Args:
         facts, clusters, untold: as for :func:`held_against_clocks`, read now.
@@ -296,18 +301,18 @@ def why_not_now(
 
 
 def away_steps(plan: Plan) -> list[Step]:
-    """Return the steps of a plan that take disks of cells away from ASM; what only mends a failure brings them back."""
+    """Return the steps of a plan that take disks of cells away from ASM; mending steps bring disks back and are left out."""
     stages = (stage for stage in plan.stages if stage.gate is not Gate.MEND)
     return [step for stage in stages for step in stage.steps if step.offline]
 
 
 def _kind(plan: Plan, step: Step) -> str:
-    """Return which of STAYS a step is; empty for what has no estimate."""
+    """Return which of STAYS a step is; empty for work without an estimate."""
     return ("patch" if _patches(step) else "service") if _comes_back(plan, step) else ""
 
 
 def _comes_back(plan: Plan, step: Step) -> bool:
-    """Return whether the plan itself brings the disks back, by the same step or by a later one."""
+    """Return whether the plan itself brings the disks back, in the same step or a later one."""
     return any(other.online and other.target == step.target for other in plan.steps)
 
 
@@ -316,7 +321,7 @@ def _patches(step: Step) -> bool:
 
 
 def _moment(clock: Clock, now: datetime) -> str:
-    """Say when ASM drops disks that go away now."""
+    """Return a phrase about when ASM drops disks that go away now."""
     assert clock.seconds is not None
     try:
         at = f"at {now + timedelta(seconds=clock.seconds):%Y-%m-%d %H:%M}"
@@ -326,7 +331,7 @@ def _moment(clock: Clock, now: datetime) -> str:
 
 
 def moment_of(clock: Clock, now: datetime | None) -> str:
-    """Return the same for one disk group, without a time of day where nobody tells what time it is."""
+    """Return that phrase for one disk group; without a time of day if ``now`` is None."""
     if now is not None:
         return _moment(clock, now)
     return f"ASM drops the disks of {clock.group} for good unless they are online again in time: {clock.sentence}"

@@ -1,6 +1,6 @@
-"""Plans of a load that commits: sessions of SQL*Plus on a database node that update a row each and commit, again and again.
+"""Plan a load that commits: sessions of SQL*Plus on a database node, each of which updates a row and commits, again and again.
 
-Plain SQL: in PL/SQL only the last commit of a call would wait. Source: reference measurement.md 1.3.
+It uses plain SQL: in PL/SQL only the last commit of a call would wait. Source: reference measurement.md 1.3.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, S
 from exacell.plan.planners.reads import TABLE as KEYS, drop_keys
 
 TABLE = "EXACELL_COMMITS"
-"""The table that the load makes and drops; a row for each session."""
+"""The table that the load creates and drops; it has a row for each session."""
 
 _DROP = f"DROP TABLE {TABLE} PURGE"
 
@@ -25,7 +25,7 @@ MODULE = "exacell commits"
 """V$SESSION.MODULE of the load's sessions."""
 
 _COMMIT_S = 0.001
-"""Seconds that a session takes for one commit, roughly. An assumption."""
+"""Rough number of seconds that a session takes for one commit. An assumption."""
 
 MOST_SESSIONS, MOST_COMMITS = 200, 10_000_000
 
@@ -36,14 +36,14 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class CommitLoad:
-    """So many sessions with so many commits each; ``tag``: their TRACEFILE_IDENTIFIER, empty for none."""
+    """A number of sessions with a number of commits each; ``tag``: their TRACEFILE_IDENTIFIER, empty for none."""
 
     sessions: int
     commits: int
     tag: str = ""
 
     def __post_init__(self) -> None:
-        """Raise StatementError where no load can be like that."""
+        """Raise StatementError if no load can have these values."""
         if not 1 <= self.sessions <= MOST_SESSIONS:
             raise StatementError(f"sessions={self.sessions} is not possible: 1 to {MOST_SESSIONS}")
         if not 1 <= self.commits <= MOST_COMMITS:
@@ -53,13 +53,13 @@ class CommitLoad:
 
     @property
     def text(self) -> str:
-        """What a plan shows, and a step holds."""
+        """Return the text that a plan shows and a step stores."""
         tagged = f" (TRACEFILE_IDENTIFIER {self.tag})" if self.tag else ""
         return f"{self.sessions} x {self.commits}: UPDATE {TABLE} SET n = n + 1 WHERE id = <session>; COMMIT{tagged}"
 
     @classmethod
     def read(cls, text: str) -> CommitLoad | None:
-        """Return the load that a step holds; None where it holds another statement."""
+        """Return the load that a step's text describes; None for another text."""
         match = _TEXT.fullmatch(text)
         return None if match is None else cls(sessions=int(match[1]), commits=int(match[2]), tag=match[3] or "")
 
@@ -75,15 +75,15 @@ def commit_plan(
     goes_on: bool = False,
     sent: frozenset[str] = frozenset(),
 ) -> Plan:
-    """Return the plan that makes the table, lets the sessions commit, proves that all have, and drops the table.
+    """Return the plan that creates the table, lets the sessions commit, proves that all have, and drops the table.
 
     Args:
-        records: what the instance on ``node`` tells now.
-        goes_on: an attempt that was broken off is gone on with: the table may be there, and all commit from the beginning.
-        sent: the statements that it has sent.
+        records: the present records of the instance on ``node``.
+        goes_on: this continues a broken-off attempt: the table may exist, and all sessions start again from the beginning.
+        sent: the statements that the attempt has sent.
 
     Raises:
-        RefusedError: the table is there, or such a load runs.
+        RefusedError: the table exists, or such a load runs.
     """
     name = database.upper()
     if records["db.commits"] and not goes_on:
@@ -107,7 +107,7 @@ def commit_plan(
 
 
 def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
-    """The whole work, one step a stage."""
+    """Return the stages of the whole work, one step each."""
     there = {"name": TABLE}
     idle = Check(
         object="db.session",
@@ -153,10 +153,10 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
 
 
 def _done(tables: Sequence[Mapping[str, Any]], load: CommitLoad) -> int:
-    """Return how many of the steps an attempt that was broken off has done.
+    """Return how many of the steps a broken-off attempt has done.
 
     Raises:
-        RefusedError: its table is that of another load.
+        RefusedError: its table belongs to another load.
     """
     if not tables:
         return 0
@@ -172,7 +172,7 @@ def _done(tables: Sequence[Mapping[str, Any]], load: CommitLoad) -> int:
 def end_plan(
     rack: str, records: Mapping[str, Sequence[Mapping[str, Any]]], *, database: str, node: str, statement: str
 ) -> Plan:
-    """Return the plan that drops the tables that loads have left; one without steps where there is none."""
+    """Return the plan that drops tables left by loads; a plan without steps if there are none."""
     name = database.upper()
     steps = [_drop(node, name)] if records["db.commits"] else []
     if records["db.keys"]:

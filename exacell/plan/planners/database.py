@@ -1,4 +1,4 @@
-"""Plans for what exacell understands of a database: parameters, redo log groups, and what the flash cache keeps of a table.
+"""Plan the changes of a database that exacell understands: parameters, redo log groups, and how flash caches a table.
 
 Source: Oracle SQL Language Reference, ALTER SYSTEM, ALTER DATABASE, ALTER TABLE; reference asm.md section 10 (ORA-01378,
 ``_disk_sector_size_override``, ORA-01567, ORA-01623, ORA-01624).
@@ -21,11 +21,11 @@ from exacell.plan.planners.smart_cache import PAIR
 FLASH_BLOCK = 4096
 _IDLE = ("INACTIVE", "UNUSED")
 _SETTLES = 600.0
-"""Seconds within which a checkpoint has written out what a log group protects."""
+"""Seconds within which a checkpoint writes out the data that a log group protects."""
 
 
 def asked(change: SqlChange) -> tuple[Check, ...]:
-    """Return checks that name what has to be read before a plan is made."""
+    """Return checks that name the records that must be read before a plan is made."""
     match change:
         case SetParameter():
             names = PAIR if change.name in PAIR else (change.name,)
@@ -47,15 +47,15 @@ def database_plan(
     nodes: Sequence[str],
     statement: str,
 ) -> Plan:
-    """Return the plan that makes a change; one without steps where it is made already.
+    """Return the plan that makes a change; a plan without steps if it is made already.
 
     Args:
-        records: what the instance on ``node`` tells now of what :func:`asked` names.
-        node: one that runs an instance of the database.
-        nodes: all that may; a log switch is sent to that of its thread.
+        records: the present records of the instance on ``node`` that :func:`asked` names.
+        node: a node that runs an instance of the database.
+        nodes: all nodes that may; a log switch is sent to the node of its thread.
 
     Raises:
-        RefusedError: the database would refuse it; says its rule.
+        RefusedError: the database would refuse it; names the rule.
     """
     maker = _Maker(rack=rack, records=records, database=database.upper(), node=node, nodes=nodes, statement=statement)
     match change:
@@ -70,7 +70,7 @@ def database_plan(
 
 
 LEAST_LOG = 4 * MIB
-"""Bytes that a redo log group has at least. Source: Oracle Database Administrator's Guide, Managing the Redo Log."""
+"""The smallest size of a redo log group in bytes. Source: Oracle Database Administrator's Guide, Managing the Redo Log."""
 
 
 def _of_parameter(name: str) -> Check:
@@ -122,14 +122,14 @@ class _Maker(ParameterMaker):
         )
 
     def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
-        """Return the groups of a thread, of all threads for None; those of a standby database are none of them."""
+        """Return the log groups of a thread, of all threads for None; groups of a standby database are left out."""
         return [log for log in self.records["db.log"] if not _is_standby(log) and thread in (None, log["thread"])]
 
     def _thread_here(self) -> int:
-        """Return the thread of the instance that is asked.
+        """Return the redo thread of the instance on ``node``.
 
         Raises:
-            RefusedError: no instance says that it runs on that node.
+            RefusedError: no instance reports that it runs on that node.
         """
         for each in self.records["db.instance"]:
             if short(str(each["host"])) == short(self.node):
@@ -140,12 +140,12 @@ class _Maker(ParameterMaker):
         )
 
     def _node_of(self, thread: int) -> str:
-        """Return the node that runs a thread's instance; empty for none that the rack knows."""
+        """Return the node that runs a thread's instance; empty if the rack does not know it."""
         hosts = {short(str(each["host"])) for each in self.records["db.instance"] if each["thread"] == thread}
         return next((node for node in self.nodes if short(node) in hosts), "")
 
     def _refuse_log(self, change: AddLog, thread: int) -> None:
-        """Refuse a size that no group has, and a thread that nobody writes."""
+        """Raise RefusedError for a size that no group can have, or a thread that no instance writes."""
         if change.size is not None and change.size < LEAST_LOG:
             raise RefusedError(
                 f"ADD LOGFILE SIZE {format_size(change.size)} refused: a redo log group has at least {format_size(LEAST_LOG)} "
@@ -230,10 +230,10 @@ class _Maker(ParameterMaker):
         )
 
     def _passed_over(self, block: int, group: Mapping[str, Any]) -> bool:
-        """Return whether redo logs get blocks that do not fit a disk group's sectors, because the database passes over that.
+        """Return whether redo logs get blocks that do not fit a disk group's sectors, because the database ignores that.
 
         Raises:
-            RefusedError: it does not, or such blocks are never taken.
+            RefusedError: the database does not ignore it, or never accepts such blocks.
         """
         sector = int(group["sectorSize"])
         if block not in (512, 1024, FLASH_BLOCK):
@@ -262,9 +262,9 @@ class _Maker(ParameterMaker):
         return block != sector
 
     def drop_log(self, change: DropLog) -> Plan:
-        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group.
+        """Return the plan of DROP LOGFILE GROUP: it switches logs and waits until the group is not needed.
 
-        One for a standby database goes while no redo comes to it.
+        A group for a standby database is dropped while it receives no redo.
         """
         if change.standby:
             return self._drop_standby(change)
@@ -340,7 +340,7 @@ class _Maker(ParameterMaker):
         return self._dropped(change, log, idle)
 
     def _dropped(self, change: DropLog, log: Mapping[str, Any], idle: Check, *stages: Stage) -> Plan:
-        """Return the plan that drops a group behind what makes it idle."""
+        """Return the plan that drops a group after the steps that make it idle."""
         where, thread = {"name": str(change.group)}, int(log["thread"])
         back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
         drop = self.step(

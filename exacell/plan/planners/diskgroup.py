@@ -1,4 +1,4 @@
-"""Plans for ASM disk groups on grid disks: create one, mount it everywhere, drop it."""
+"""Plan ASM disk groups on grid disks: create one, mount it everywhere, drop it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPE = {"external": "EXTERN", "normal": "NORMAL", "high": "HIGH"}
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """The disk group that is asked for. ``attributes`` as ASM spells them; ``au_size`` in bytes."""
+    """The requested disk group; ``attributes`` in ASM's spelling, ``au_size`` in bytes."""
 
     name: str
     prefix: str
@@ -46,11 +46,11 @@ def create_plan(
     """Return the plan that creates a disk group on the grid disks ``prefix_<celldisk>`` and mounts it on all nodes.
 
     Args:
-        grid_disks: those grid disks by cell, as the cells list them.
+        grid_disks: these grid disks by cell, as the cells list them.
         nodes: database node → its ASM instance id, for every node with a running instance.
 
     Raises:
-        RefusedError: no such grid disks, ASM sees others, they are taken, or the group could not mount.
+        RefusedError: there are no such grid disks, ASM sees others, they are taken, or the group could not be mounted.
     """
     name = wanted.name.upper()
     expected = {grid.name.lower(): grid for grids in grid_disks.values() for grid in grids}
@@ -59,7 +59,7 @@ def create_plan(
             f"create diskgroup {name}: there are no grid disks {wanted.prefix}_* on the cells",
             hint=f"`carve griddisk prefix={wanted.prefix}` creates them",
         )
-    # ASM compares names with their case: the disk string is spelled as the disks are.
+    # ASM compares names with case, so the disk string uses the spelling of the disks.
     wanted = replace(wanted, prefix=next(iter(expected.values())).prefix or wanted.prefix)
     refuse_mixed(f"create diskgroup {name}", wanted.prefix, expected.values())
     refuse_few(name, wanted.redundancy, len(grid_disks))
@@ -99,7 +99,7 @@ def create_plan(
 
 
 def _attributes(asm: AsmFacts, wanted: Wanted) -> dict[str, str]:
-    """Return the attributes that the group gets: what was asked for, and what cells and databases need where it was not."""
+    """Return the attributes of the group: those asked for, and the default ones that cells and databases need."""
     version = min((i.version for i in asm.instances), key=_version_key)
     return {
         "compatible.asm": version,
@@ -115,7 +115,7 @@ def _version_key(text: str) -> tuple[int, ...]:
 
 
 def _rdbms(asm: AsmFacts, version: str) -> str:
-    """The lowest compatible.rdbms of the groups that databases use now: raising it is irreversible."""
+    """Return the lowest compatible.rdbms of the groups that databases use now: raising it is irreversible."""
     used = [g.compatible_rdbms for g in asm.groups if g.clients and g.compatible_rdbms.strip("0.")]
     known = used or [g.compatible_rdbms for g in asm.groups if g.compatible_rdbms.strip("0.")]
     return min(known, key=_version_key) if known else version
@@ -205,7 +205,7 @@ def _mounted(name: str, instance: str, op: Op = Op.EQ) -> Check:
 
 
 def _mount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str, *, away: bool = False) -> Step:
-    """The step that mounts a disk group on one node; ``away`` dismounts it there."""
+    """Return the step that mounts a disk group on one node; ``away`` dismounts it there."""
     there, gone = _mounted(name, instances[node]), _mounted(name, instances[node], Op.NE)
     word, back = ("DISMOUNT", "MOUNT") if away else ("MOUNT", "DISMOUNT")
     before, after = ("MOUNTED", "-") if away else ("-", "MOUNTED")
@@ -224,10 +224,10 @@ def _mount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str, *,
 
 
 def known_group(asm: AsmFacts, name: str) -> DiskGroup:
-    """Return a disk group.
+    """Return the disk group with this name.
 
     Raises:
-        RefusedError: ASM knows none of that name.
+        RefusedError: ASM knows no group of that name.
     """
     group = asm.group(name)
     if group is None:
@@ -238,7 +238,7 @@ def known_group(asm: AsmFacts, name: str) -> DiskGroup:
 
 
 def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
-    """Return the plan that mounts a disk group wherever it is not mounted; undo dismounts one that was mounted nowhere.
+    """Return the plan that mounts a disk group on nodes without it; undo dismounts it if it was mounted nowhere.
 
     Raises:
         RefusedError: ASM knows no such disk group.
@@ -314,11 +314,11 @@ def drop_plan(
     statement: str,
     may_ask: bool = False,
 ) -> Plan:
-    """Return the plan that dismounts a disk group elsewhere and drops it.
+    """Return the plan that dismounts a disk group on all nodes but one, and drops it there.
 
     Args:
         accepted: names whose loss of data was accepted.
-        may_ask: the plan goes to somebody who may type the name that was not accepted.
+        may_ask: the plan is shown to a user who may type the name that was not accepted.
 
     Raises:
         RefusedError: databases use it, it holds voting files, its files can't be counted because it is not mounted, or an
@@ -349,10 +349,10 @@ def drop_plan(
 def _checked_files(
     asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str], accepted: Sequence[str], *, may_ask: bool
 ) -> int:
-    """Return how many files go with a group; refuse to drop it when that was not accepted, or somebody needs it.
+    """Return how many files a group loses; raise RefusedError if that was not accepted, or the group is needed.
 
     Raises:
-        RefusedError: as :func:`drop_plan` says.
+        RefusedError: as for :func:`drop_plan`.
     """
     begin = f"drop diskgroup {group.name} refused"
     if group.files is None:
@@ -379,11 +379,11 @@ def _checked_files(
 
 
 VOTING_FAILGROUPS = {"EXTERN": 1, "NORMAL": 3, "HIGH": 5}
-"""So many failure groups a disk group needs to take the voting files, by v$asm_diskgroup.type. Source: reference asm.md 4."""
+"""By v$asm_diskgroup.type, the failure groups that a disk group needs for voting files. Source: reference asm.md 4."""
 
 
 def _voting_elsewhere(asm: AsmFacts, group: DiskGroup) -> str:
-    """Return how the voting files are moved out of a disk group: to the fitting one with most failure groups, if any."""
+    """Return how to move the voting files out of a disk group: to the suitable one with the most failure groups, if any."""
     spread = {
         other.name: len({disk.failgroup for disk in asm.members(other)})
         for other in asm.groups
@@ -398,7 +398,7 @@ def _voting_elsewhere(asm: AsmFacts, group: DiskGroup) -> str:
 
 
 def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], nodes: Mapping[str, str]) -> list[Stage]:
-    """Return the drop with a dismount on the other nodes before it, which is taken back when the drop fails."""
+    """Return the drop, after a dismount on the other nodes, which is taken back if the drop fails."""
     away = (_mount(asm, node, nodes, name, away=True) for node in others)
     back = (_mount(asm, node, nodes, name) for node in others)
     again = "mount it again after the failure"
@@ -410,7 +410,10 @@ def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], no
 
 
 def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str], what: str) -> None:
-    """Refuse while an instance has the group mounted that the rack's configuration does not know: nobody dismounts it."""
+    """Raise RefusedError if an instance has the group mounted that the rack's configuration does not name.
+
+    Exacell can't dismount it there.
+    """
     known = set(nodes.values())
     others = [i for i in asm.instances if group.states.get(i.inst_id) == "MOUNTED" and i.inst_id not in known]
     unseen = [inst for inst, state in group.states.items() if state == "MOUNTED" and inst not in known]
@@ -426,7 +429,7 @@ def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str],
 def _created_again(
     asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk], nodes: Sequence[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return per node the statement that makes an empty group again, or mounts it where only that was taken back.
+    """Return, by node, the statement that creates an empty group again, or mounts it if only the mount was taken back.
 
     Empty unless its disks are the grid disks of one prefix.
     """
@@ -456,8 +459,8 @@ def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> Step:
     )
     proofs: tuple[Check, ...] = (Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}),)
     if paths:
-        # Counted: a disk that can't be reached meanwhile is not listed, and comes back as MEMBER of a group that is gone.
-        # FORMER, or CANDIDATE once they were released and carved anew: no group's either way.
+        # Count them: a disk that can't be reached now is not listed, and comes back later as MEMBER of a group that is gone.
+        # FORMER, or CANDIDATE after they were released and carved again: both belong to no group.
         free: dict[str, tuple[str, ...]] = {"gridDisk": paths, "header": ADDABLE}
         proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=free),)
     return Step(

@@ -1,7 +1,7 @@
-"""Which grid disks make a disk group: enough cells, the right disks, large enough; and plans that add those that it lacks. Pure.
+"""Check the grid disks of a new disk group: enough cells, the right disks, large enough; and plan to add missing ones. Pure.
 
-CREATE DISKGROUP takes the disks that ASM sees at that moment. Where a cell restarts just then, the group comes to be without
-that cell's disks, and ADD DISK takes them in later. Source: reference asm.md sections 2 (grammar) and 5 (discovery).
+CREATE DISKGROUP takes the disks that ASM sees at that moment. If a cell restarts just then, the group is created without that
+cell's disks, and ADD DISK adds them later. Source: reference asm.md sections 2 (grammar) and 5 (discovery).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Op, Risk, Stage, Step, Undo
 
 ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
-"""Header states that CREATE DISKGROUP and ADD DISK take without FORCE. Source: Oracle Automatic Storage Management,
+"""Header states that CREATE DISKGROUP and ADD DISK accept without FORCE. Source: Oracle Automatic Storage Management,
 V$ASM_DISK."""
 
 
 def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk], prefix: str) -> Stage:
-    """Return the stage that adds those of ``expected`` (lower-case name → grid disk) which a mounted group lacks.
+    """Return the stage that adds the ``expected`` disks (lower-case name → grid disk) that a mounted group lacks.
 
     Raises:
-        RefusedError: ASM does not see one of them, somebody else has it, or it is of another size than the group's.
+        RefusedError: ASM does not see one of them, another group has it, or its size differs from the group's disks.
     """
     members = asm.members(group)
     inside = {disk.grid_disk.lower() for disk in members}
@@ -58,9 +58,9 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
 
 
 def taken_by(asm: AsmFacts, disks: Sequence[AsmDisk]) -> str:
-    """Return which of these disks ASM would not take, and whose they are: ``a_FD_[00-03]_cel01 are MEMBER of disk group A``.
+    """Return which of these disks ASM would refuse, and their owner: ``a_FD_[00-03]_cel01 are MEMBER of disk group A``.
 
-    Empty when it takes them all.
+    Empty if it accepts all of them.
     """
     groups = {group.number: group.name for group in asm.groups if group.number}
     whose = {number: f" of disk group {name}" for number, name in groups.items()}
@@ -97,7 +97,7 @@ def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: st
 
 
 def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> Iterator[str]:
-    """Return the DISK strings that catch exactly these disks: one a cell where its whole prefix is lacking."""
+    """Yield the DISK strings that match exactly these disks: one per cell if all of its disks of the prefix are missing."""
     for address in dict.fromkeys(disk.cell_address for disk in disks):
         ours = [disk for disk in disks if disk.cell_address == address]
         there = [d for d in asm.disks if d.cell_address == address and d.grid_disk.startswith(f"{prefix}_")]
@@ -105,11 +105,11 @@ def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> Iterator
 
 
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}
-"""Least number of failure groups. Source: reference asm.md section 4."""
+"""By redundancy, the smallest number of failure groups. Source: reference asm.md section 4."""
 
 
 def refuse_few(name: str, redundancy: str, cells: int) -> None:
-    """Raise RefusedError when so many cells are too few failure groups for ``redundancy``."""
+    """Raise RefusedError if so many cells are too few failure groups for ``redundancy``."""
     least = FAILGROUPS[redundancy]
     if cells < least:
         raise RefusedError(
@@ -119,7 +119,7 @@ def refuse_few(name: str, redundancy: str, cells: int) -> None:
 
 
 def refuse_small(name: str, prefix: str, au_size: int, disk: int) -> None:
-    """Raise RefusedError when grid disks of ``disk`` bytes are too small for an allocation unit of ``au_size`` bytes."""
+    """Raise RefusedError if grid disks of ``disk`` bytes are too small for an allocation unit of ``au_size`` bytes."""
     least = least_disk(au_size)
     if disk >= least:
         return
@@ -137,11 +137,11 @@ def refuse_small(name: str, prefix: str, au_size: int, disk: int) -> None:
 def refuse_mismatch(
     asm: AsmFacts, name: str, prefix: str, matched: Sequence[AsmDisk], expected: Mapping[str, GridDisk]
 ) -> None:
-    """Raise RefusedError when ASM sees other disks of a prefix than the cells have, or somebody has them already.
+    """Raise RefusedError if ASM sees other disks of a prefix than the cells have, or another group has them already.
 
     Args:
-        matched: the disks that the disk string catches.
-        expected: the cells' grid disks by their names in small letters.
+        matched: the disks that match the disk string.
+        expected: the cells' grid disks, by name in lower case.
     """
     seen = {disk.grid_disk.lower() for disk in matched}
     missing = sorted(expected[n].name for n in expected if n not in seen)

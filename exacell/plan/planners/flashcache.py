@@ -1,4 +1,4 @@
-"""Plans for the flash cache: flush it, and re-create it at another size."""
+"""Plan changes of the flash cache: flush it, and re-create it at another size."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _COLD = Check(
 WRITE_THROUGH = Check(
     object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty"
 )
-"""Why an unflushed cache may be dropped."""
+"""The check that allows dropping an unflushed cache."""
 _FLUSH_ACTIVE = Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING)
 _NO_CACHE = Check(object="flashcache", op=Op.ABSENT)
 _HAS_CACHE = Check(object="flashcache", op=Op.COUNT, value=1)
 
 
 def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], dict[str, str]]:
-    """Return the cells that can have a flash cache, and why the others can't."""
+    """Return the cells that can have a flash cache, and by cell why the others can't."""
     skipped = {
         cell: "it has no flash cell disks"
         if not fact.flash_disks
@@ -57,7 +57,7 @@ def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], di
 
 
 def flush_refusal(fact: CellFacts) -> str:
-    """Return why a flush must not start on this cell, empty when it may. Source: reference cellcli.md 6.1, 6.2."""
+    """Return why a flush must not start on this cell; empty if it may. Source: reference cellcli.md 6.1, 6.2."""
     cache = fact.flash_cache
     if cache is None:
         return "it has no flash cache: make one with resize flashcache size=…"
@@ -85,7 +85,7 @@ def _knows_no_flush(fact: CellFacts) -> bool:
 
 
 def _refusals(cells: Iterable[CellFacts]) -> dict[str, str]:
-    """Return why these caches must not be flushed, by cell."""
+    """Return, by cell, why these caches must not be flushed."""
     known = tuple(cells)
     found = {fact.cell: reason for fact in known if (reason := flush_refusal(fact))}
     dirty = [fact for fact in known if fact.cell not in found and fact.writeback and _knows_no_flush(fact)]
@@ -93,7 +93,7 @@ def _refusals(cells: Iterable[CellFacts]) -> dict[str, str]:
 
 
 def unwritable(fact: CellFacts) -> str:
-    """Return which grid disk could not take the dirty data that the cell's caches hold of it, empty when all can."""
+    """Return which grid disk could not take its dirty data from the cell's caches; empty if all can."""
     for grid in fact.grid_disks:
         if grid.flash or grid.caching_policy == "none":
             continue
@@ -105,14 +105,14 @@ def unwritable(fact: CellFacts) -> str:
 
 
 def refuse(reasons: Mapping[str, str], what: str, hint: str = "") -> None:
-    """Raise when there is a reason for any cell, folded over cells with the same one."""
+    """Raise RefusedError if there is a reason for any cell; cells with the same reason are folded."""
     if reasons:
         text = "; ".join(told_together(reasons.items()))
         raise RefusedError(f"{what} refused on {text}; nothing was sent", hint=hint)
 
 
 def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step:
-    """The flush itself; a cache that is flushing or flushed already is only watched."""
+    """Return the step of the flush; a cache that is already flushing or flushed is only watched."""
     active = cache.caching == "off"
     return Step(
         target=fact.cell,
@@ -143,9 +143,9 @@ def _rearm(fact: CellFacts) -> Step:
 
 
 def still_write_through(fact: CellFacts) -> tuple[Check, ...]:
-    """Return what must still hold when the flash cache of a cell that is not write-back goes: nothing in it can be dirty.
+    """Return the checks right before the flash cache of a cell that is not write-back is dropped: it can't have dirty data.
 
-    Releases without flashCacheMode know write-through only, for as long as the cell runs one of them.
+    Releases without flashCacheMode know only write-through, as long as the cell runs one of them.
     """
     if fact.mode:
         return (WRITE_THROUGH,)
@@ -154,10 +154,13 @@ def still_write_through(fact: CellFacts) -> tuple[Check, ...]:
 
 
 def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
-    """Return the step that drops the cache; a write-back one only while it is proven flushed, another while it is none."""
+    """Return the step that drops the cache.
+
+    A write-back cache is dropped only while it is proven flushed, another one only while it is not write-back.
+    """
     guard: tuple[Check, ...] = (_COLD,) if fact.writeback else still_write_through(fact)
     if fact.pmem_writeback:
-        # Data in write-back PMEM has yet to come through this cache.
+        # Data in write-back PMEM still has to pass through this cache.
         guard += (PMEM_FLUSHED,)
     return Step(
         target=fact.cell,
@@ -182,14 +185,14 @@ def _sizes_made(fact: CellFacts, size: int) -> tuple[int, ...]:
 
 
 def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
-    """Return the step that creates the cache at an explicit size, where there is none."""
+    """Return the step that creates the cache at an explicit size, if there is none."""
     return Step(
         target=fact.cell,
         statement=f"CREATE FLASHCACHE ALL size={whole_size(size)}",
         what=what,
         only_if=(_NO_CACHE,),
         proves=(
-            # A size that is no multiple of 16M a disk, such as an X6's default, may come back rounded down.
+            # A size that is not a multiple of 16M per disk, such as an X6's default, may come back rounded down.
             Check(object="flashcache", attribute="size", op=Op.IN, value=_sizes_made(fact, size)),
             Check(object="flashcache", attribute="status", value="normal"),
         ),
@@ -213,12 +216,12 @@ def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> 
 def flush_plan(
     rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, statement: str, limit: float | None = None
 ) -> Plan:
-    """Return the plan that leaves every cell's cache empty, proven so, and caching again.
+    """Return the plan that leaves every cell's cache empty, proven empty, and caching again.
 
     Args:
-        limit: seconds after which a flush that has not ended is cancelled; None for as long as it takes.
+        limit: seconds after which a flush that has not ended is cancelled; None for no limit.
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK and FLASH_METRICS read.
-        recreate: drop and re-create the cache at the same explicit size where the flush left something in it.
+        recreate: drop and re-create the cache at the same explicit size if the flush left data in it.
 
     Raises:
         RefusedError: on some cell a flush must not start, or the release can't flush a write-back cache.
@@ -269,7 +272,7 @@ def _recreate_stages(
     key: str = "",
     where: str = "",
 ) -> list[Stage]:
-    """Return the stages that drop and create; ``where`` completes their titles when ``only_if`` may skip them."""
+    """Return the stages that drop and create; ``where`` completes their titles if ``only_if`` may skip them."""
     drops = (drop_step(fact, fact.flash_cache, only_if=only_if) for fact in cells if fact.flash_cache)
     creates = (create_step(fact, sizes[fact.cell], what="create flashcache") for fact in cells)
     return [
@@ -291,9 +294,9 @@ def back_stage(cells: Sequence[CellFacts], key: str = "") -> list[Stage]:
 
 
 def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list[Stage]:
-    """Return the mending stage that switches caching on again where a flush was begun and ``unless`` not reached.
+    """Return the mending stage that switches caching on again if a flush was begun and ``unless`` not reached.
 
-    Where the stage ``drop`` has no answer the flush stays in force: who carries that DROP out later drops a clean cache.
+    If the stage ``drop`` was not answered, the flush stays active: a DROP that still happens later then drops a clean cache.
     """
     title = "switch caching on again after the failure"
     return staged(title, map(_rearm, cells), "mend", gate=Gate.MEND, mends="flush", unless=unless, unsure=drop)
@@ -304,10 +307,11 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
-        size: per cell, over all its flash disks; rounded down to equal shares of 16M units.
+        size: bytes per cell, over all its flash disks; rounded down to equal shares of 16M units.
 
     Raises:
-        RefusedError: more than a cell has room for, less than its IORM plan promises, or a flush must not start.
+        RefusedError: the size is larger than the free space of a cell, or smaller than its IORM plan promises; or a flush must
+            not start.
     """
     cells, skipped = applicable(facts)
     sizes = {cell: rounded_cache(size, len(fact.flash_disks)) for cell, fact in cells.items()}
@@ -319,7 +323,7 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
         if fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
     }
     todo = [fact for cell, fact in cells.items() if cell not in done]
-    # An attempt that died before its last step has left PMEM flushed.
+    # An earlier attempt that died before its last step left PMEM flushed.
     idle = [cells[cell] for cell in done if pmem_off(cells[cell])]
     done = {cell: why for cell, why in done.items() if cells[cell] not in idle}
     stages = recreate_stages(todo, sizes, idle=[*idle, *(fact for fact in todo if pmem_off(fact))])
@@ -343,10 +347,10 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
 def recreate_stages(
     todo: Sequence[CellFacts], sizes: Mapping[str, int], *, idle: Sequence[CellFacts] = ()
 ) -> list[Stage]:
-    """Return the stages that re-create the caches of ``todo`` at ``sizes``, flushed and proven first where write-back.
+    """Return the stages that re-create the caches of ``todo`` at ``sizes``; write-back caches are flushed and proven empty first.
 
     Args:
-        idle: cells whose PMEM cache was left flushed and caches again last, whether they are in ``todo`` or not.
+        idle: cells whose PMEM cache was left flushed; it is switched on last, also on cells outside ``todo``.
 
     Raises:
         RefusedError: a write-back cache must not be flushed, or the release can't flush it.
@@ -354,7 +358,7 @@ def recreate_stages(
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
     refuse(_refusals(flushing), "re-creating the flash cache")
     return [
-        # Nothing is dropped unless all get there, so that nothing is flushed for it either.
+        # Nothing is dropped unless all cells get this far, so nothing is flushed in vain either.
         *flush_stages(flushing, Gate.ALL),
         *flush_stage(flushing, Gate.ALL),
         *_recreate_stages(todo, sizes, Gate.ALL),
@@ -364,7 +368,7 @@ def recreate_stages(
 
 
 def _refuse_room(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], size: int) -> None:
-    # What is made counts: an X6's default cache is no multiple of 16M a disk, and has to be had back.
+    # The real size counts: an X6's default cache is not a multiple of 16M per disk, and undo must restore it.
     short = grouped((room, cell) for cell, fact in cells.items() if sizes[cell] > (room := fact.cache_room()))
     if short:
         text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
@@ -393,6 +397,6 @@ def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked
 
 
 def _promised(fact: CellFacts) -> int:
-    """The bytes that the cell's IORM plan promises to databases as flashCacheMin."""
+    """Return the bytes that the cell's IORM plan promises to databases as flashCacheMin."""
     directives = fact.iorm.directives if fact.iorm else ()
     return sum(parse_size(value) for d in directives if (value := d.get("flashcachemin")))

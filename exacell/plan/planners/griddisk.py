@@ -1,4 +1,4 @@
-"""Plans that give grid disks back; and which grid disks a prefix means, and who may use them."""
+"""Plan to release grid disks; and find the grid disks of a prefix, and who may use them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from exacell.plan.planners.carve import media_of
 from exacell.plan.planners.flashcache import recreate_stages
 
 Headers = Mapping[str, str] | None
-"""Grid disk name (lower case) → header_status over all ASM clusters; None when no ASM could be asked."""
+"""Grid disk name (lower case) → header_status over all ASM clusters; None if no ASM could be asked."""
 
 
 def members(facts: Mapping[str, CellFacts], prefix: str, media: str = "") -> dict[str, tuple[GridDisk, ...]]:
     """Return the grid disks named exactly ``prefix_<celldisk>``, by cell; cells without any are left out.
 
     Args:
-        media: ``flash`` or ``hard`` leaves out those on the other; empty takes both.
+        media: ``flash`` or ``hard`` leaves out those on the other kind; empty means both.
     """
     found = {
         cell: tuple(g for g in fact.grid_disks if g.prefix.lower() == prefix.lower() and media in ("", _medium(g)))
@@ -40,23 +40,23 @@ def _medium(grid: GridDisk) -> str:
 EXASCALE_LETS_GO = (
     "the disks of a pool belong to Exascale: its own administration (escli) takes them out of the pool first"
 )
-"""The way out where a grid disk is a pool disk."""
+"""The hint if a grid disk is a pool disk."""
 
 
 _LONGEST = 60
-"""Characters of names in a refusal's one line; its reasons have all of them."""
+"""Number of characters for names in a refusal's single line; its reasons have all names."""
 
 
 def refuse_used(
     what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers, *, apart: str = ""
 ) -> None:
-    """Raise when any of these grid disks is not free, naming them and the disk group to drop first.
+    """Raise RefusedError if any of these grid disks is not free.
 
     Args:
-        apart: the way out where there is a better one than to drop a disk group.
+        apart: the hint, if there is a better way than to drop a disk group.
 
     Raises:
-        RefusedError: a disk is in use, or it can't be told that it is not.
+        RefusedError: a disk is in use, or that can't be found out; names the disks and the disk group to drop first.
     """
     every = [(cell, grid) for cell, grids in grids_by_cell.items() for grid in grids]
     used = grouped((reason, (cell, grid)) for cell, grid in every if (reason := grid.use(headers)))
@@ -88,7 +88,7 @@ def refuse_used(
 
 
 def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: Headers) -> str:
-    """Return the way to release the disks of one kind where those are free and the others of that prefix are not; else empty."""
+    """Return the way to release only the disks of one kind; empty unless these are free and the others of that prefix are not."""
     grids = [grid for those in found.values() for grid in those]
     used = {_medium(grid) for grid in grids if grid.use(headers)}
     free = {_medium(grid) for grid in grids} - used
@@ -100,7 +100,7 @@ def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: H
 
 
 def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
-    """Raise RefusedError when the grid disks of a prefix are on flash and on hard disks: no disk group has both kinds.
+    """Raise RefusedError if the grid disks of a prefix are on flash and on hard disks: no disk group has both kinds.
 
     ASM would mirror between the two, or answer ORA-15409. Source: reference asm.md section 8.
     """
@@ -129,7 +129,7 @@ def release_plan(
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
-        regrow: afterwards re-create the flash cache over all the flash that is then free.
+        regrow: re-create the flash cache afterwards, over all free flash.
         media: ``flash`` or ``hard`` releases only those on such disks; empty means both.
 
     Raises:
@@ -188,14 +188,14 @@ def release_plan(
 def _taken_back(
     facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str, *, regrown: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Return per cell the statements that bring its grid disks back: the cache's old size first, then the disks."""
+    """Return, by cell, the statements that restore its grid disks: first the cache's old size, then the disks."""
     back: dict[str, tuple[str, ...]] = {}
     if not _alone(facts, found, prefix):
         return back
     for cell, grids in found.items():
         sizes = {grid.size for grid in grids}
         flash = all(grid.flash for grid in grids)
-        # carve makes one of equal size on every disk of the media: only that can be brought back by it.
+        # carve makes one of equal size on every disk of the media: it can restore only such disks.
         if len(sizes) > 1 or len(grids) != len(_disks(facts[cell], flash=flash)):
             continue
         media = "flash" if flash else "hard"
@@ -207,7 +207,7 @@ def _taken_back(
         if min(clients):
             carve += f" availableTo='{min(clients)}'"
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
-        # carve makes grid disks that flash caches; CREATE makes the others. Source: cellcli.md 6.6.
+        # carve makes grid disks that the flash cache serves; CREATE makes the others. Source: cellcli.md 6.6.
         policies = {grid.caching_policy for grid in grids}
         if len(policies) > 1:
             continue
@@ -220,12 +220,12 @@ def _taken_back(
 
 
 def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
-    """Return whether ``found`` are all grid disks of a prefix: carve makes none beside those on disks of another kind."""
+    """Return whether ``found`` are all grid disks of a prefix: carve makes none if disks of another kind have it too."""
     return members(facts, prefix) == found
 
 
 def _disks(fact: CellFacts, *, flash: bool) -> Sequence[CellDisk]:
-    """The cell disks on which carve makes grid disks together."""
+    """Return the cell disks on which carve makes grid disks together."""
     return fact.flash_disks if flash else fact.hard_disks
 
 

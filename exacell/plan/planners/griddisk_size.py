@@ -1,6 +1,6 @@
-"""Plans for the sizes of grid disks, which ASM and the cells change in turn.
+"""Plan sizes of grid disks, which ASM and the cells change in turn.
 
-A disk group shrinks first in ASM, which moves data and takes its time, and only then on the cells; it grows first on the
+A disk group shrinks first in ASM, which moves data and may take long, and only then on the cells; it grows first on the
 cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5, asm.md section 6.
 """
 
@@ -30,7 +30,7 @@ from exacell.plan.planners.carve import held_by
 from exacell.plan.planners.griddisk import EXASCALE_LETS_GO, members, refuse_mixed
 
 REBALANCE_WITHIN = 48 * 3600.0
-"""Seconds that a rebalance is waited for; Ctrl-C ends the wait and not the rebalance."""
+"""Seconds to wait for a rebalance; Ctrl-C ends the wait, not the rebalance."""
 
 RESIZE_WITHIN = 900.0
 
@@ -39,11 +39,11 @@ COPIES = {"EXTERN": 1, "NORMAL": 2, "HIGH": 3}
 
 @dataclass(frozen=True, kw_only=True)
 class _Resize:
-    """What all parts of a resize need: the disks by cell, the new size of each in bytes.
+    """The common data of all parts of a resize: the disks by cell, the new size of each in bytes.
 
     Attributes:
-        others: grid disks of the same disk group on cells that are not selected, which have the new size already: an attempt
-            that died in between got as far there.
+        others: grid disks of the same disk group on cells that are not selected and that have the new size already: an earlier
+            attempt that died resized them.
     """
 
     prefix: str
@@ -82,12 +82,12 @@ def resize_griddisk_plan(
 
     Args:
         facts: with CELL, CELLDISK and GRIDDISK read.
-        asm: the cluster whose disk group uses them; may be None when none of them is in use.
+        asm: the cluster whose disk group uses them; may be None if none of them is in use.
         size: bytes of each grid disk; rounded down to 16M.
-        sent: statements that the attempt which is gone on with has sent: the rebalance that its own one began is waited for.
+        sent: statements that the continued attempt has sent: a rebalance that one of them began is waited for.
 
     Raises:
-        RefusedError: no such disks, no room, what is in the group does not fit, or the group is not whole and quiet.
+        RefusedError: there are no such disks or no room, the group's data does not fit, or the group is not whole and quiet.
     """
     wanted = _Resize(prefix=prefix, grids=members(facts, prefix), size=round_down(size))
     if not wanted.grids:
@@ -123,7 +123,7 @@ def resize_griddisk_plan(
 
 
 def _refuse_unfit(wanted: _Resize, size: int) -> None:
-    """Refuse what these grid disks can't be resized to, whatever room there is; ``size`` is as it was given."""
+    """Raise RefusedError if these grid disks can't get this size, with any amount of room; ``size`` is the size as given."""
     pooled = next((grid for grid in wanted.all if grid.pool), None)
     if pooled is not None:
         raise RefusedError(
@@ -167,8 +167,7 @@ def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
 
 
 def _resized_elsewhere(wanted: _Resize, asm: AsmFacts | None) -> frozenset[str]:
-    """Return the grid disks, lower case, that belong to the disk group of the wanted ones, on cells that are not selected,
-    and that have the new size already."""
+    """Return the grid disks (lower case) of the same disk group that already have the new size, on unselected cells."""
     names = {grid.asm_group for grid in wanted.all}
     group = asm.group(next(iter(names))) if asm is not None and len(names) == 1 else None
     if asm is None or group is None:
@@ -179,7 +178,7 @@ def _resized_elsewhere(wanted: _Resize, asm: AsmFacts | None) -> frozenset[str]:
 
 
 def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
-    """Return the disk group that uses the disks, None when nobody does.
+    """Return the disk group that uses the disks; None if none does.
 
     Raises:
         RefusedError: it can't be resized as a whole now.
@@ -222,10 +221,10 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
 
 
 def _asm_stages(wanted: _Resize, asm: AsmFacts, group: DiskGroup, sent: Collection[str]) -> list[Stage]:
-    """Return the stage that resizes the disk group, behind one that waits where what was ``sent`` began a rebalance already.
+    """Return the stage that resizes the disk group, after a stage that waits if a ``sent`` statement already began a rebalance.
 
     Raises:
-        RefusedError: it is being rebalanced for another reason, or with no power.
+        RefusedError: it is being rebalanced for another reason, or with power 0.
     """
     stage = _asm_stage(wanted, asm, group)
     if not asm.told(group.name):
@@ -238,10 +237,10 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
     """Return the stage that waits for the rebalance of the disk group.
 
     Args:
-        own: it is the one that the change which is gone on with began.
+        own: the continued change began this rebalance.
 
     Raises:
-        RefusedError: it is not, or it has no power, so that waiting is for nothing.
+        RefusedError: it did not, or the power is 0, so that waiting is in vain.
     """
     standing = asm.stands(group.name)
     if standing or not own:
@@ -262,7 +261,7 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
 
 
 def _unless_resized(stage: Stage, wanted: _Resize, group: DiskGroup) -> Stage:
-    """Return the stage whose statement is only sent when the rebalance that is waited for ends without the new size."""
+    """Return the stage with its statement sent only if the awaited rebalance ends without the new size."""
     other = replace(group_check(group.name, "totalMb", _total(wanted, group)), op=Op.NE)
     return replace(stage, steps=tuple(replace(step, only_if=(other,)) for step in stage.steps))
 
@@ -280,13 +279,13 @@ def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
 
 
 def _total(wanted: _Resize, group: DiskGroup) -> int:
-    """MB of the whole group afterwards: ASM takes whole allocation units of each disk."""
+    """Return the later MB of the whole group: ASM uses whole allocation units of each disk."""
     unit = max(group.au_size, MIB)
     return wanted.count * (wanted.size // unit * unit // MIB)
 
 
 def _moved(wanted: _Resize, group: DiskGroup) -> int:
-    """MB that ASM moves at most when the group shrinks: what is used lies anywhere on its disks, evenly."""
+    """Return the largest number of MB that ASM moves when the group shrinks: used space is spread evenly over its disks."""
     used = group.total_mb - group.free_mb
     return used * (group.total_mb - _total(wanted, group)) // group.total_mb
 
@@ -344,7 +343,7 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
         room = Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=more, where={"name": disks})
         needs.append(room)
     if before[-1] > wanted.size and any(in_use(grid) for grid in grids):
-        # Waves may be hours behind the disk group's own step, and somebody may have grown it again.
+        # Waves may come hours after the disk group's own step, and somebody may have grown it again.
         needs.append(
             Check(
                 object="ASM griddisk",
@@ -402,12 +401,12 @@ def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> t
 
 
 def becomes_usable(group: DiskGroup, room: int) -> str:
-    """Return what is left for files of a disk group on so many raw MB, and whether a lost disk's mirrors could be made again."""
+    """Return the space left for files of a disk group on so many raw MB, and whether a lost disk's mirrors could be restored."""
     left = (room - (group.total_mb - group.free_mb) - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
     lacking = ": after a failure ASM would not have enough space to restore all mirrors" if left < 0 else ""
     return f"usable_file_mb becomes about {human_size(left * MIB)}{lacking}"
 
 
 def quiet(group: str) -> Check:
-    """Return the check that nothing is moved in a disk group."""
+    """Return the check that ASM moves no data in a disk group."""
     return Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group})

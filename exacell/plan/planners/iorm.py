@@ -1,4 +1,4 @@
-"""Plans for the IORM plan: what is named changes, everything else stays as it is."""
+"""Plan changes of the IORM plan: only the named parts change, everything else stays as it is."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
 
 
 def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
-    """Return the plan that all cells hold.
+    """Return the IORM plan that all cells have.
 
     Raises:
-        RefusedError: they hold different ones; names the odd cells.
+        RefusedError: they have different plans; names the cells that differ.
     """
     groups = fold_equal({cell: fact.iorm or IormPlan() for cell, fact in facts.items()})
     if len(groups) > 1:
@@ -46,14 +46,13 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
 
 
 def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan) -> DirectiveName:
-    """Return whose directive is meant, spelled as the plan or the cells spell it: a cell accepts a misspelt name without
-    a word.
+    """Return the directive's name in the spelling of the plan or the cells: a cell accepts a misspelt name without a message.
 
-    A profile is known by its directive alone, so a new one is taken as it was given; so is a database where no cell's
-    release can list them.
+    A profile exists only through its directive, so a new one is accepted as given; so is a database if no cell's release can list
+    databases.
 
     Raises:
-        RefusedError: naming the databases that there are; or which directive is meant is not clear.
+        RefusedError: the database is unknown, and the existing ones are named; or several directives may be meant.
     """
     if find(plan, wanted) is not None or wanted.kind == PROFILE or wanted.name.lower() in (DEFAULT, OTHER):
         return wanted
@@ -71,7 +70,7 @@ def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan)
 
 
 def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:
-    """Return whether a cell has seen a database of that name."""
+    """Return whether a cell has seen a database with this name."""
     return any(db.lower() == name.rsplit(".", 1)[-1].lower() for fact in facts.values() for name in fact.databases)
 
 
@@ -84,14 +83,14 @@ def _lists_databases(fact: CellFacts) -> bool:
 def flashlog_plan(
     rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, on: bool, statement: str
 ) -> Plan:
-    """Return the plan that switches flash logging in one directive: a database's own, or one of its several.
+    """Return the plan that switches flash logging in one directive of a database, of which there may be several.
 
     Args:
         facts: with CELL, IORMPLAN, DATABASE, FLASHLOG, PMEMLOG, XRMEMLOG and REDO_METRICS read.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
-            database inherits can't be split off.
+        RefusedError: the cells disagree, the database is unknown, several directives may be meant, or the values
+            that the database inherits can't be split off.
     """
     old = agree(facts)
     word = "on" if on else "off"
@@ -128,14 +127,14 @@ def _redo_paths(facts: Mapping[str, CellFacts]) -> dict[str, RedoPath]:
 
 
 def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
-    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell, with a directive diff."""
+    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell; it shows the changed directives."""
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     return goal_plan(rack, facts, dict.fromkeys(facts, Goal(dbplan=new)), statement, warnings=warnings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Goal:
-    """What a cell shall hold; ``dbplan`` None and ``objective`` empty leave what is there."""
+    """The wanted state of a cell; ``dbplan`` None and ``objective`` empty leave the present values."""
 
     dbplan: IormPlan | None = None
     objective: str = ""
@@ -149,7 +148,7 @@ def goal_plan(
     *,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
-    """Return the plan that makes each cell hold its goal, with a directive diff; cells that hold it are left alone.
+    """Return the plan that brings each cell to its goal and shows the changed directives; cells at the goal are left alone.
 
     ALTER IORMPLAN dbplan= replaces the complete dbplan; plans and objective that are not mentioned stay. Source:
     reference cellcli.md 7.2.
@@ -168,11 +167,11 @@ def goal_plan(
 
 
 def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
-    """Return the step that makes one cell hold its goal, and the settings that take it back; None when it holds it."""
+    """Return the step that brings one cell to its goal, and the settings that take it back; None if it is at the goal."""
     old = fact.iorm or IormPlan()
     new = old if goal.dbplan is None else goal.dbplan
     differences = diff(old, new)
-    # attribute in the statement, in the answer → before and after
+    # (attribute in the statement, attribute in the answer) → (before, after)
     moved: dict[tuple[str, str], tuple[str, str]] = {}
     changes = []
     if goal.objective.lower() not in ("", fact.objective.lower()):
@@ -200,7 +199,7 @@ def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
 
 
 def directive_changes(old: IormPlan, new: IormPlan) -> tuple[Change, ...]:
-    """Return what differs between two plans, an attribute of a directive or a whole directive each, for eyes."""
+    """Return the differences between two plans for people: one attribute of a directive, or a whole directive, each."""
     spelt = {**_SPELLED, "": "directive"}
     return tuple(
         _change(d.directive, spelt.get((d.attribute or "").lower(), d.attribute or ""), d.before, d.after)
@@ -229,11 +228,11 @@ def set_plan(
 
     Args:
         facts: with CELL, IORMPLAN and DATABASE read.
-        wanted: None when only the objective is set.
+        wanted: None if only the objective is set.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
-            database inherits can't be split off.
+        RefusedError: the cells disagree, the database is unknown, several directives may be meant, or the values
+            that the database inherits can't be split off.
         StatementError: an attribute is unknown or can't have that value.
     """
     if wanted is None:
@@ -252,11 +251,11 @@ def set_plan(
 def unset_plan(
     rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, attributes: Sequence[str], statement: str
 ) -> Plan:
-    """Return the plan that takes attributes out of one directive, or the directive itself when none is named.
+    """Return the plan that removes attributes from one directive, or the directive itself if no attribute is named.
 
     Raises:
-        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or nothing but
-            its name would be left.
+        RefusedError: the cells disagree, the database is unknown, several directives may be meant, or only its name
+            would be left.
         StatementError: an attribute is unknown.
     """
     old = agree(facts)
@@ -283,7 +282,7 @@ def unset_plan(
 
 
 def _attribute(name: str) -> str:
-    """Return a directive's attribute in Oracle's spelling.
+    """Return the name of a directive's attribute in Oracle's spelling.
 
     Raises:
         StatementError: directives of a dbplan have no such attribute.
@@ -291,7 +290,7 @@ def _attribute(name: str) -> str:
     found = _SPELLED.get(name.lower())
     if found is None:
         near = closest(name, _SPELLED, limit=2)
-        there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # A wall of names only where no name is near.
+        there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # List all names only if none is similar.
         raise StatementError(
             f"'{name}' is not an attribute of a dbplan directive{there_are}",
             suggestions=tuple(_SPELLED[key] for key in near),

@@ -1,7 +1,8 @@
-"""Plans for the cache in memory by itself: flush it, prove it flushed, let it cache again.
+"""Plan a flush of the cache in memory alone: flush it, prove it flushed, let it cache again.
 
-Only on persistent memory (X8M, X9M) can it be flushed: ALTER PMEMCACHE before release 23.1, and ALTER XRMEMCACHE since, which
-is the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can only be used on Exadata X8M and X9M").
+It can be flushed only on persistent memory (X8M, X9M): with ALTER PMEMCACHE before release 23.1, since then with ALTER
+XRMEMCACHE, which does the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can only be used
+on Exadata X8M and X9M").
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ _DOWN = "dirty data of write-back PMEM goes to the flash cache and stays dirty t
 
 
 def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: str, limit: float | None = None) -> Plan:
-    """Return the plan that leaves every cell's cache on persistent memory flushed, proven so, and caching again.
+    """Return the plan that leaves every cell's cache on persistent memory flushed, proven flushed, and caching again.
 
     Args:
         facts: with CELL, PMEMCACHE, XRMEMCACHE, CELLDISK, GRIDDISK, PMEM_METRICS and XRMEM_METRICS read.
-        limit: seconds after which a flush that has not ended is cancelled; None for as long as it takes.
+        limit: seconds after which a flush that has not ended is cancelled; None for no limit.
 
     Raises:
         RefusedError: the cache is degraded on some cell, or its dirty data could not be written.
@@ -59,7 +60,7 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
 
 
 def _not_applicable(fact: CellFacts) -> str:
-    """Why a cell has no cache on persistent memory that could be flushed."""
+    """Return why a cell has no cache on persistent memory that could be flushed."""
     if fact.pmem_cache is None:
         return "it has no memory cache: X8M and X9M have one in PMEM, later cells in DRAM"
     return "its cache is in DRAM (X10M and later), which has no FLUSH and never has the only copy of data"

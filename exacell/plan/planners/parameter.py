@@ -1,4 +1,4 @@
-"""Plans for the parameters of a database: of all its instances, or of one.
+"""Plan changes of the parameters of a database: for all its instances, or for one.
 
 Source: Oracle SQL Language Reference, ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause, SCOPE, SID).
 """
@@ -19,13 +19,13 @@ from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, S
 from exacell.plan.planners.smart_cache import PAIR, caveats, check_pair
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
-"""By object, as :mod:`exacell.session.dbrecords` reads them."""
+"""Records by object, as :mod:`exacell.session.dbrecords` reads them."""
 
 OVERRIDE = "_disk_sector_size_override"
 
 
 class ParameterMaker:
-    """Makes the plans of parameters, for one database and one statement."""
+    """Makes the plans of parameters for one database and one statement."""
 
     def __init__(
         self, *, rack: str, records: Records, database: str, node: str, nodes: Sequence[str], statement: str
@@ -104,13 +104,13 @@ class ParameterMaker:
         return {str(each["sid"]): each for each in self.records["db.parameter"] if each["parameter"] == name}
 
     def _instance(self, change: SetParameter) -> tuple[str, str]:
-        """Return the SID that a statement means, as the instance has it, and the node to send it to: its own.
+        """Return the SID of a statement in the instance's spelling, and the node to send it to: the instance's own.
 
-        An instance resets and, for some parameters, sets its own memory only. Source: Oracle Database Error Messages,
+        An instance can reset, and for some parameters set, only its own memory. Source: Oracle Database Error Messages,
         ORA-32009, ORA-32018.
 
         Raises:
-            RefusedError: there is no such instance, or it does not run and its memory is meant.
+            RefusedError: there is no such instance, or it does not run and its memory would be changed.
         """
         if change.sid == "*":
             return "*", self.node
@@ -136,13 +136,13 @@ class ParameterMaker:
         )
 
     def _places(self, change: SetParameter, sid: str) -> tuple[_Place, ...]:
-        """Return where the parameter is changed, memory first, with what is there now.
+        """Return the places where the parameter is changed, memory first, with the present values.
 
-        An entry for one instance goes before those for all, so SID='*' changes the memory of the others. Source: Oracle
-        SQL Language Reference, ALTER SYSTEM, SID.
+        An entry for one instance has priority over the entry for all, so SID='*' changes only the memory of instances without
+        one. Source: Oracle SQL Language Reference, ALTER SYSTEM, SID.
 
         Raises:
-            RefusedError: nothing of it would change, for each instance has its own entry.
+            RefusedError: nothing would change, because each instance has its own entry.
         """
         records, running = self.of(change.name), {str(each["name"]) for each in self.records["db.instance"]}
         default = "FALSE" if change.name == OVERRIDE and (change.value or "").upper() == "FALSE" else None
@@ -163,7 +163,7 @@ class ParameterMaker:
         return tuple(places)
 
     def _exceptions(self, change: SetParameter) -> list[str]:
-        """Return warnings of instances with an entry of their own, which a statement for all does not touch."""
+        """Return warnings about instances with their own entry, which a statement for all does not change."""
         own = {sid: each["spfile"] for sid, each in self.of(change.name).items() if sid != "*" and each["spfile"]}
         return [f"{sid} has its own entry, {value}, which stays: SID='{sid}' changes it" for sid, value in own.items()]
 
@@ -198,12 +198,12 @@ def short(host: str) -> str:
 
 
 def _word(value: str) -> str:
-    """Return a value as ALTER SYSTEM takes it."""
+    """Return a value in the form that ALTER SYSTEM accepts."""
     return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else literal(value)
 
 
 def _ways(value: str) -> list[str]:
-    """Return how V$PARAMETER may print a value: a size in bytes, too."""
+    """Return the forms in which V$PARAMETER may print a value; a size also in bytes."""
     try:
         size = str(parse_size(value)) if re.fullmatch(r"\d+[KMGTkmgt]", value) else ""
     except UnitError:
@@ -217,13 +217,13 @@ def _is(now: str | None, wanted: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """Where a parameter is changed: ``memory`` or ``spfile``, and what is there now by SID; None for nothing."""
+    """A place where a parameter is changed: ``memory`` or ``spfile``, with the present value by SID; None for no value."""
 
     attribute: str
     now: Mapping[str, str | None]
 
     def alike(self) -> dict[str | None, list[str]]:
-        """Return the SIDs that have each value."""
+        """Return value → the SIDs that have it."""
         found: dict[str | None, list[str]] = {}
         for sid, value in self.now.items():
             found.setdefault(value, []).append(sid)
@@ -232,7 +232,7 @@ class _Place:
 
 def _where(name: str, sids: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
     one = tuple(sids)
-    # A check takes a star for any SID; the record of all has the parameter's own name.
+    # In a check a star matches any SID; the record for all instances has the parameter's own name.
     return {"parameter": name, **({"name": name} if one == ("*",) else {"sid": one})}
 
 
@@ -251,7 +251,7 @@ def _as_seen(name: str, places: Sequence[_Place]) -> tuple[Check, ...]:
 
 
 def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: Sequence[str] = ()) -> Iterator[Change]:
-    """Yield what becomes of each value that is not so yet; instances are told apart where they differ, or one is meant."""
+    """Yield the change of each value that is not the wanted one; instances are named if they differ, or one is meant."""
     for place in places:
         alike = place.alike()
         for before, sids in alike.items():
@@ -263,13 +263,13 @@ def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: 
 
 
 def _unsafe(name: str, places: Sequence[_Place]) -> str:
-    """Return why a value that is there now is not brought back; empty where exacell would set it."""
+    """Return why a present value can't be restored by undo; empty if exacell would set it."""
     found = next((v for place in places for v in place.now.values() if v is not None and not is_speed(name, v)), None)
     return "" if found is None else f"{name}={found} affects more than speed, so exacell does not set it"
 
 
 def _back(name: str, sid: str, places: Sequence[_Place]) -> tuple[str, ...]:
-    """Return the statements that bring the values back."""
+    """Return the statements that restore the present values."""
     before = {place.attribute: place.alike() for place in places}
     if len(before) == 2 and len(before["memory"]) == 1 and [*before["memory"]] == [*before["spfile"]] != [None]:
         return (_set(name, next(iter(before["spfile"])), "BOTH", sid),)
@@ -280,7 +280,7 @@ def _back(name: str, sid: str, places: Sequence[_Place]) -> tuple[str, ...]:
         for value in before.get("spfile", ())
     ]
     for value, sids in before.get("memory", {}).items():
-        # The one hidden parameter that is set here shows no value while nobody has set it: FALSE is its default.
+        # The only hidden parameter that is set here shows no value until it is set: FALSE is its default.
         told = value if value is not None else "FALSE" if OVERRIDE in name else ""
         apart = sids if len(before["memory"]) > 1 else [sid]
         back += [_set(name, told, "MEMORY", one) for one in apart]
@@ -292,7 +292,7 @@ def _set(name: str, value: str | None, scope: str, sid: str) -> str:
 
 
 def _sid(name: str, sid: str) -> str:
-    # All instances are meant without SID, too, and a quoted name leaves no room for other quotes in what undo types.
+    # Without SID all instances are meant too, and a quoted name allows no other quotes in undo's statement.
     return "" if name.startswith('"') and sid == "*" else f" SID='{sid}'"
 
 

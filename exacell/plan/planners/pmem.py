@@ -1,8 +1,8 @@
-"""Persistent memory before flash: what a write-back PMEM cache (X8M, X9M before 23.1) needs when the flash cache changes.
+"""Plan the steps that a write-back PMEM cache (X8M, X9M before 23.1) needs when the flash cache changes.
 
-A flush of the flash cache never ends while write-back PMEM holds data in front of it, and flash can't leave write-back
-before PMEM has. So PMEM is flushed first and caches again last. Source: Oracle DBMMN, disabling the write-back PMEM cache;
-Oracle SAGUG, ALTER PMEMCACHE; reference cellcli.md 6.3.
+A flush of the flash cache never ends while write-back PMEM has data in front of it, and the flash cache can't leave
+write-back before the PMEM cache has. So PMEM is flushed first and caches again last. Source: Oracle DBMMN,
+disabling the write-back PMEM cache; Oracle SAGUG, ALTER PMEMCACHE; reference cellcli.md 6.3.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from exacell.plan.facts import FLUSHED, FLUSHING, CellFacts, PmemCache
 from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo, staged
 
 FLUSH_WITHIN = 2 * 3600.0
-"""Seconds in which PMEM is flushed: it holds little and is fast."""
+"""Seconds within which PMEM is flushed: it is small and fast."""
 
 _GONE = "the PMEM cache is empty; reads are slower until it is warm again"
 PMEM_FLUSHED = Check(
@@ -31,15 +31,15 @@ _UNDER_WAY = Check(
 
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
-    """Return the stage that flushes write-back PMEM caches, nothing when there are none."""
+    """Return the stage that flushes write-back PMEM caches; empty if there are none."""
     steps = (_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_mode == "writeback" and fact.pmem_cache)
     return staged("flush the PMEM cache first", steps, "pmemflush", gate=gate)
 
 
 def unhealthy(fact: CellFacts) -> str:
-    """Return why the cell's cache on persistent memory can't be proven flushed, empty when it can.
+    """Return why the cell's cache on persistent memory can't be proven flushed; empty if it can.
 
-    The proof is ``normal - flushed``, which a degraded cache never says.
+    The proof is ``normal - flushed``, which a degraded cache never shows.
     """
     cache = fact.pmem_cache
     if cache is not None and not cache.status.startswith("normal"):
@@ -61,7 +61,7 @@ def rearm_stages(cells: Sequence[CellFacts], drop: str = "drop") -> list[Stage]:
     """Return the stages that switch PMEM caching on again: the last one of a plan, and the one after a failure.
 
     Args:
-        drop: the key of the stage that drops the flash cache behind it; where that gave no answer PMEM stays flushed.
+        drop: the key of the stage that drops the flash cache; if it was not answered, PMEM stays flushed.
     """
     steps = [rearm_step(fact) for fact in cells if fact.pmem_writeback]
     return [*staged("switch PMEM caching on again", steps, "pmemrearm"), *_mending(steps, "pmemrearm", drop)]
@@ -76,7 +76,7 @@ def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] 
     """Return the stages that make write-back PMEM caches write-through: flush, drop, mode, create.
 
     Args:
-        dropped: cells on which an attempt has dropped the PMEM cache before; it is created where it is missing still.
+        dropped: cells on which an earlier attempt has dropped the PMEM cache; it is created if it is still missing.
     """
     caches = [fact for fact in cells if fact.pmem_writeback]
     drops = (_drop(fact, fact.pmem_cache) for fact in caches if fact.pmem_cache)
@@ -111,7 +111,7 @@ def _flush(fact: CellFacts, cache: PmemCache) -> Step:
 
 
 def rearm_step(fact: CellFacts, cache: str = "pmemcache") -> Step:
-    """Return the step that ends a flush of the cell's cache on persistent memory, where one is active."""
+    """Return the step that ends a flush of the cell's cache on persistent memory, if one is active."""
     return Step(
         target=fact.cell,
         statement=f"ALTER {cache.upper()} ALL CANCEL FLUSH",

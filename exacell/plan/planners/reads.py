@@ -1,8 +1,7 @@
-"""Plans of a load that reads: sessions of SQL*Plus on a database node that look keys up in a table, or scan it, each in one
-block of PL/SQL.
+"""Plan a load that reads: sessions of SQL*Plus on a database node look up keys in a table, or scan it.
 
-The whole load is one description that the database gets: no statement crosses the network for each look-up, so that what is
-measured are the reads. The key is drawn before the query, because Oracle would draw it anew for each row of a WHERE.
+Each session runs one block of PL/SQL: no statement crosses the network for each look-up, so that the reads themselves are
+measured. The key is drawn before the query, because in a WHERE Oracle would draw it again for each row.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from exacell.core.values import dataclass
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
 
 TABLE = "EXACELL_KEYS"
-"""The table that the load makes and drops; a row for each key."""
+"""The table that the load creates and drops; it has a row for each key."""
 
 DROP = f"DROP TABLE {TABLE} PURGE"
 
@@ -26,16 +25,16 @@ MODULE = "exacell reads"
 """V$SESSION.MODULE of the load's sessions."""
 
 FILLER = 80
-"""Characters of a row beyond its key: some 80 rows are in a block of 8K."""
+"""Characters of a row besides its key: a block of 8K has about 80 rows."""
 
 MOST_SESSIONS, MOST_TIMES, MOST_KEYS = 200, 100_000_000, 100_000_000
 
 _EACH_S = {"look-ups": 0.0005, "scans": 1.0}
-"""Seconds that a session takes for one, roughly. An assumption."""
+"""Rough number of seconds that a session takes for one look-up or scan. An assumption."""
 
 
 class What(StrEnum):
-    """What a session does again and again."""
+    """The work that a session repeats."""
 
     LOOK_UPS = "look-ups"
     SCANS = "scans"
@@ -53,7 +52,7 @@ _TEXT = {
 
 @dataclass(frozen=True, kw_only=True)
 class ReadLoad:
-    """So many sessions that do something so many times each, over a table of so many keys."""
+    """A number of sessions that each repeat their work a number of times, over a table with a number of keys."""
 
     what: What
     sessions: int
@@ -61,7 +60,7 @@ class ReadLoad:
     keys: int
 
     def __post_init__(self) -> None:
-        """Raise StatementError where no load can be like that."""
+        """Raise StatementError if no load can have these values."""
         if not 1 <= self.sessions <= MOST_SESSIONS:
             raise StatementError(f"sessions={self.sessions} is not possible: 1 to {MOST_SESSIONS}")
         if not 1 <= self.times <= MOST_TIMES:
@@ -72,12 +71,12 @@ class ReadLoad:
 
     @property
     def text(self) -> str:
-        """What a plan shows, and a step holds."""
+        """Return the text that a plan shows and a step stores."""
         return f"{self.sessions} x {self.times}: {_QUERY[self.what].format(self.keys)}"
 
     @classmethod
     def read(cls, text: str) -> ReadLoad | None:
-        """Return the load that a step holds; None where it holds another statement."""
+        """Return the load that a step's text describes; None for another text."""
         for what, pattern in _TEXT.items():
             if (match := pattern.fullmatch(text)) is not None:
                 return cls(what=what, sessions=int(match[1]), times=int(match[2]), keys=int(match[3]))
@@ -85,7 +84,7 @@ class ReadLoad:
 
     @property
     def block(self) -> str:
-        """The PL/SQL that each session carries out: what is read, and what it took in hundredths of a second is printed."""
+        """Return the PL/SQL of each session; it reads, and prints the time in hundredths of a second."""
         body = (
             f"k := trunc(dbms_random.value(1, {self.keys + 1})); select n into v from {TABLE} where id = k;"
             if self.what is What.LOOK_UPS
@@ -109,17 +108,17 @@ def read_plan(
     stays: bool = False,
     sent: frozenset[str] | None = None,
 ) -> Plan:
-    """Return the plan that makes the table, lets the sessions read, and drops the table.
+    """Return the plan that creates the table, lets the sessions read, and drops the table.
 
-    A table that is there with as many keys is taken as it is, and stays.
+    An existing table with as many keys is used as it is, and stays.
 
     Args:
-        records: what the instance on ``node`` tells now.
+        records: the present records of the instance on ``node``.
         stays: the table is left for the next load.
-        sent: the statements that an attempt has sent that is gone on with; None where none is.
+        sent: the statements that the continued attempt has sent; None if this continues none.
 
     Raises:
-        RefusedError: the table is there with other rows, or such a load runs.
+        RefusedError: the table exists with other rows, or such a load runs.
     """
     name, told = database.upper(), f"drive {'lookups' if load.what is What.LOOK_UPS else 'scans'}"
     if any(record["module"] == MODULE for record in records["db.session"]):

@@ -1,4 +1,4 @@
-"""Plans for the power of ASM's rebalances: how hard they work. Source: reference asm.md section 6."""
+"""Plan the power of ASM's rebalances: how hard they work. Source: reference asm.md section 6."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 
 MOST_POWER = 1024
-"""Source: reference asm.md section 6 (11 while compatible.asm is below 11.2.0.2)."""
+"""The highest power. Source: reference asm.md section 6 (11 while compatible.asm is below 11.2.0.2)."""
 
 
 def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: str, starts: bool = True) -> Plan:
     """Return the plan that gives running rebalances another power, or starts one of ``group`` with it.
 
     Args:
-        starts: whether a rebalance of ``group`` may be started; False when a power is taken back: what has ended meanwhile
-            is not begun anew. With power 0 none moves anything.
+        starts: whether a rebalance of ``group`` may be started; False if a power is taken back: a rebalance that has ended
+            meanwhile is not started again. With power 0 a rebalance moves nothing.
 
     Raises:
         RefusedError: the power is out of range, or there is no such disk group mounted.
@@ -67,7 +67,7 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
 
 
 def _power_notes(power: int, begun: Sequence[str]) -> tuple[str, ...]:
-    """Say what a power means; ``begun`` are the disk groups of which no rebalance is running yet."""
+    """Return notes on the meaning of a power; ``begun``: the disk groups without a running rebalance."""
     if power:
         return ("power 1 to 4 leaves the disks to the databases; use more only in a time without load",)
     said = ("with power 0 a rebalance is stopped until it gets another power",)
@@ -81,7 +81,7 @@ def _power_notes(power: int, begun: Sequence[str]) -> tuple[str, ...]:
 
 
 def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
-    # At power 0 a rebalance waits; with power, the other instances say WAIT. Source: reference asm.md section 6.
+    # At power 0 a rebalance waits; at another power, the other instances show WAIT. Source: reference asm.md section 6.
     states = ("WAIT", "EST", "RUN") if before == 0 else ("EST", "RUN")
     as_before: dict[str, str | tuple[str, ...]] = {"diskgroup": name, "state": states, "power": str(before)}
     return Step(
@@ -89,7 +89,7 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
         asm=asm.cluster,
         statement=f"ALTER DISKGROUP {name} REBALANCE POWER {power}",
         what=f"power {power} for {name}",
-        # A rebalance that has ended meanwhile has no power any more.
+        # A rebalance that has ended meanwhile no longer has a power.
         proves=() if before is None else (Check(object="asm.operation", op=Op.ABSENT, where=as_before),),
         risk=Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if before is None else Undo.STATEMENT,
@@ -107,7 +107,7 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
 
 
 def _unstarted(name: str, power: int) -> str:
-    """Return why a rebalance that was begun can't be taken back."""
+    """Return why a started rebalance can't be taken back."""
     if power:
         return "a rebalance that has run can't be undone"
     return (

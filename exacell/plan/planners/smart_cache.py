@@ -1,4 +1,4 @@
-"""What a database's own flash cache, Database Smart Flash Cache, asks of its two parameters. Pure.
+"""Check the two parameters of a database's own flash cache, Database Smart Flash Cache. Pure.
 
 Source: Oracle Database Reference, DB_FLASH_CACHE_FILE (11.2: not modifiable; not allowed without DB_FLASH_CACHE_SIZE) and
 DB_FLASH_CACHE_SIZE (specified at startup; 0 switches it off, the original value on again, no other one); Oracle Database
@@ -17,19 +17,19 @@ FILE, SIZE = "db_flash_cache_file", "db_flash_cache_size"
 PAIR = (FILE, SIZE)
 
 Told = Callable[[str], Mapping[str, Mapping[str, Any]]]
-"""The records of a parameter by SID."""
+"""Returns the records of a parameter, by SID."""
 
 
 def check_pair(change: SetParameter, told: Told, sid: str, now: Mapping[str, str | None], wanted: str) -> None:
-    """Check that a change of one of the two keeps what belongs together.
+    """Raise RefusedError if a change of one of the two parameters does not fit the other.
 
     Args:
-        sid: whose entry it is, ``*`` for all.
-        now: of each instance whose memory would change, what it has there.
+        sid: the instance of the entry, ``*`` for all.
+        now: the present value of each instance whose memory would change.
         wanted: the size in bytes, as V$PARAMETER prints it.
 
     Raises:
-        RefusedError: an instance would not take it, or not start with it; says the rule.
+        RefusedError: an instance would not accept it, or not start with it; names the rule.
     """
     if change.name == FILE:
         if change.scope != "SPFILE":
@@ -46,7 +46,7 @@ def check_pair(change: SetParameter, told: Told, sid: str, now: Mapping[str, str
 
 
 def caveats(change: SetParameter, now: Mapping[str, str | None], wanted: str) -> Iterator[str]:
-    """Yield what the operator should know of such a change and nothing can check."""
+    """Yield what the operator should know about such a change and exacell can't check."""
     if change.name == FILE and change.value is not None:
         yield (
             "for Oracle Linux and Solaris only; instances do not share it: the name must mean each node's own flash, on all "
@@ -57,7 +57,7 @@ def caveats(change: SetParameter, now: Mapping[str, str | None], wanted: str) ->
 
 
 def _never_alone(told: Told, sid: str, name: str, value: str | None) -> None:
-    """Refuse an entry of the file without one of the size, for any instance."""
+    """Raise RefusedError if an instance would have an entry for the file without one for the size."""
     entries = {each: {one: told(each)[one]["spfile"] for one in told(each)} for each in PAIR}
     entries[name][sid] = value
     for one in [each for each in entries[FILE] if each != "*"] or ["*"]:
@@ -72,7 +72,7 @@ def _never_alone(told: Told, sid: str, name: str, value: str | None) -> None:
 
 
 def _switched(told: Told, instance: str, size: str | None, wanted: str) -> None:
-    """Refuse what is neither off nor on again."""
+    """Raise RefusedError unless the size is switched off, or on again to its former value."""
     if size is None:
         raise RefusedError(f"{instance} has no parameter {SIZE}: its release does not know it; nothing was sent")
     if "," in size:

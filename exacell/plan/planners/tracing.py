@@ -1,4 +1,4 @@
-"""Plans that switch the traces of a database's sessions on and off, by DBMS_MONITOR.
+"""Plan to switch traces of a database's sessions on and off with DBMS_MONITOR.
 
 Source: Oracle PL/SQL Packages and Types Reference, DBMS_MONITOR; Database Reference, DBA_ENABLED_TRACES, V$SESSION; reference
 measurement.md 1.1.
@@ -20,15 +20,15 @@ Records = Mapping[str, Sequence[Mapping[str, Any]]]
 
 _SESSION = re.compile(r"\s*(\d{1,10})\s*,\s*(\d{1,10})\s*")
 _NOTHING = "-"
-"""How a record tells that something is not set."""
+"""The text in a record for a value that is not set."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Whose:
-    """Whose sessions are meant: one, those of a service or of a module of it, or all of the database.
+    """The sessions that are meant: one, those of a service or of a module in it, or all of the database.
 
     Attributes:
-        session: SID and serial number, ``137,4711``; empty for none in particular.
+        session: SID and serial number, ``137,4711``; empty if no single session is meant.
     """
 
     service: str = ""
@@ -36,7 +36,7 @@ class Whose:
     session: str = ""
 
     def __post_init__(self) -> None:
-        """Raise StatementError where that can't be."""
+        """Raise StatementError if this combination is not possible."""
         if self.session and (self.service or self.module):
             raise StatementError("session= is one session: it can't be given with service= or module=")
         if self.module and not self.service:
@@ -52,21 +52,21 @@ class Whose:
 
     @property
     def numbers(self) -> tuple[str, str]:
-        """SID and serial number of the one session."""
+        """Return SID and serial number of the one session."""
         match = _SESSION.fullmatch(self.session)
         assert match is not None
         return str(int(match[1])), str(int(match[2]))
 
     @property
     def told(self) -> str:
-        """What is said of it."""
+        """Return the words for it in messages."""
         if self.session:
             return f"session {','.join(self.numbers)}"
         module = f", module {self.module}" if self.module else ""
         return f"service {self.service}{module}" if self.service else "all sessions"
 
     def words(self, database: str) -> str:
-        """Return the words of a statement that name it."""
+        """Return the words of a statement that select it."""
         given = {
             "service": self.service,
             "module": self.module,
@@ -76,7 +76,7 @@ class Whose:
 
     @property
     def where(self) -> dict[str, str | tuple[str, ...]]:
-        """What selects its record."""
+        """Return the values that select its record."""
         if self.session:
             sid, serial = self.numbers
             return {"sid": sid, "serial": serial}
@@ -89,7 +89,7 @@ class Whose:
         }
 
     def call(self, *, on: bool) -> str:
-        """Return the block that switches it."""
+        """Return the PL/SQL block that switches its trace."""
         arguments = {"waits": "TRUE", "binds": "FALSE"} if on else {}
         if self.session:
             sid, serial = self.numbers
@@ -110,10 +110,10 @@ def _written(text: str) -> str:
 def trace_plan(
     rack: str, records: Records, *, on: bool, database: str, node: str, whose: Whose, statement: str
 ) -> Plan:
-    """Return the plan that switches a trace on or off; one without steps where that is done already.
+    """Return the plan that switches a trace on or off; a plan without steps if that is done already.
 
     Args:
-        records: what the instance on ``node`` tells now.
+        records: the present records of the instance on ``node``.
 
     Raises:
         RefusedError: there is no such session, or it is traced without its waits.
