@@ -70,9 +70,7 @@ class Observed:
         return round(found, 6) if isinstance(found, float) else found
 
     def lacking(self, *names: str) -> dict[str, list[str]]:
-        """Return counter → cells that don't have it, if other counters of ``names`` are counted; empty if no cell counts any
-        of them.
-        """
+        """Return counter → cells that don't have it, for each of ``names``; empty if no cell has any of these counters."""
         if not any(name in cell.values for cell in self.cells for name in names):
             return {}
         without = {name: [str(cell.cell) for cell in self.cells if name not in cell.values] for name in names}

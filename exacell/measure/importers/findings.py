@@ -378,7 +378,7 @@ def charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]
     """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure.
 
     Args:
-        sets: what stands before the names of its series, the set, and its levels.
+        sets: a prefix for the names of its series, the import, and its levels.
     """
     lines = [(before, found) for before, _, found in sets]
     load = sets[0][1].load
@@ -446,13 +446,13 @@ def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
 
 
 _APART = 1000
-"""How many times as large as the smallest bar the largest one may be, so that each is seen."""
+"""Largest ratio of the largest to the smallest bar of a chart, so that each bar is visible."""
 
 
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart: the figure that most series have as their main one, of one set and of three and more; of two its ratio.
+    """Yield one bar chart: the main figure of most series, for one import or for three and more; for two imports its ratio.
 
-    A figure without a unit of its own, as vscsiStats has it of bytes and of microseconds, is not drawn on one axis.
+    A figure without a unit of its own, which vscsiStats uses for bytes and for microseconds, is not drawn on one axis.
     """
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
@@ -479,7 +479,7 @@ def _label(level: Level) -> str:
 
 
 def _bar_chart(title: str, y: str, names: Sequence[str], series: Mapping[str, Mapping[str, float]]) -> Chart:
-    """Return bars for each name, one of each series that has it."""
+    """Return a chart with bars for each name, one for each series that has it."""
     return Chart(
         title=title,
         x="",
