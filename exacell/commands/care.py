@@ -59,8 +59,8 @@ MOST_WAYS = 8
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
     """Return the answers of every selected cell to the statements of health.
 
-    A cell whose CELLSRV is stopped is asked again for what it can still answer. So is a cell that stopped in the middle of its
-    answer, but for at most ten seconds, since the same statement may hang again.
+    A cell with an incomplete answer, such as one whose CELLSRV is stopped, is asked a shorter list of statements. If it
+    stopped in the middle of its answer, it gets at most ten seconds for that, since the same statement may hang again.
     """
     cells = session.cells()
     first = services.query(*FULL, cells=cells, timeout=request.read_timeout)

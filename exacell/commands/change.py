@@ -333,7 +333,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     lock, rack = lock_of(session.need_rack(), session.home.state_dir), session.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
-        services.journal.refuse_damaged()  # The journal shows who took over from whom.
+        services.journal.refuse_damaged()  # The journal names both owners.
     forgotten: list[str] = []
     try:
         lock.holder()

@@ -138,7 +138,7 @@ def write_over(descriptor: int, text: str) -> None:
 
 
 def _told(error: OSError, path: Path) -> OSError:
-    """Return the error of a failed open, with what is at ``path`` as the reason."""
+    """Return an error for a failed open that names the kind of file at ``path``."""
     with suppress(OSError):
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):

@@ -270,7 +270,7 @@ def _latency(seen: Observed, writes: Number) -> Iterator[str]:
     lacking = seen.lacking(*_TIMES)
     if lacking and any(
         "FL_RQ_TM_W" in cell.values for cell in seen.cells
-    ):  # A release without these counters is no gap.
+    ):  # A release without these counters is normal.
         yield from _no_share("how long a redo write took", lacking)
     elif not lacking and writes and seen["FL_RQ_TM_W"]:
         yield f"A redo write took {seen['FL_RQ_TM_W'] / writes:,.0f} µs on average, from its arrival at the cell to the answer."

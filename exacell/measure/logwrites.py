@@ -39,7 +39,7 @@ class LogWrites:
 
     @classmethod
     def of(cls, packed: Iterable[int]) -> LogWrites:
-        """Return the groups for packed values, see :data:`PACK`."""
+        """Return the groups of packed waits; :data:`PACK` describes the packing."""
         found: dict[int, list[int]] = {}
         for group, times in Counter(packed).items():
             size, total = divmod(group, PACK)

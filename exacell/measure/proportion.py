@@ -46,7 +46,8 @@ def rounded(value: float, of: Share) -> str:
 def differ_by_more_than_chance(counts: Sequence[tuple[float, float]]) -> bool:
     """Return whether shares (part, whole) differ by more than chance explains: chi-square, p below 0.001.
 
-    The tail is approximated by Wilson and Hilferty's cube root, good to a tenth of p there. Source: PNAS 17 (1931) 684.
+    The tail is approximated with Wilson and Hilferty's cube root; its error there is at most a tenth of p. Source: PNAS 17
+    (1931) 684.
     """
     used = [(part, whole) for part, whole in counts if whole > 0]
     total = sum(whole for _, whole in used)

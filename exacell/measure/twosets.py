@@ -66,8 +66,8 @@ def cohens_d(a: tuple[float, float, int], b: tuple[float, float, int]) -> float 
 
 
 _HEAVY = 1.5
-"""Limit for the ratio of the standard deviation to that of a normal distribution with the same quartiles; exponential values
-have 1.2.
+"""How many times as large the standard deviation must be as that of a normal distribution with the same quartiles; exponential
+values have 1.2 times.
 """
 
 

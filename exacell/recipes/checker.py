@@ -233,7 +233,7 @@ def _read(text: str) -> tuple[Line | None, list[StatementError]]:
     """Return the line that ``text`` is or was probably meant to be, and the errors with their places in ``text``."""
     wrong: list[StatementError] = []
     moved: list[tuple[int, int]] = []
-    """The places where the text has grown, each with the number of characters."""
+    """(offset, number of characters) of each place at which the text has grown."""
     for _ in range(_MOST):
         try:
             line = parse_line(text, shell=False)

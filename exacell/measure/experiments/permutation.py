@@ -28,9 +28,8 @@ class Permuted:
 
     Attributes:
         mean: the mean that was seen.
-        lows: one shift for each other schedule. If less than it is subtracted from every difference, the mean seen is further
-            from 0
-            than that schedule's; ascending, and below the mean.
+        lows: one limit for each other schedule, ascending and below the mean. If a shift below this limit is subtracted from
+            every difference, the mean seen is further from 0 than that schedule's mean.
         highs: likewise above the mean; descending.
     """
 

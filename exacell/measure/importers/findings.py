@@ -61,7 +61,7 @@ def amount(value: float) -> str:
 
 
 _OF_ANYTHING = ("%", "per second")
-"""Units that don't show what they count, so that the figure is named, too."""
+"""Units such as percent that don't show what is counted, so the name of the figure is written, too."""
 
 
 def _of(level: Level, figure: str) -> str:
@@ -375,7 +375,8 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
 
 
 def charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
-    """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure.
+    """Yield charts of rate and latency over load if there are curves, otherwise of samples over time, otherwise bars of the main
+    figure.
 
     Args:
         sets: a prefix for the names of its series, the import, and its levels.
