@@ -19,7 +19,7 @@ from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 
 LONGEST_GRIDDISK_NAME = 30
-"""Most characters of a grid disk's name. Source: Oracle SAGUG, restrictions-values-common-attributes."""
+"""Maximum number of characters of a grid disk's name. Source: Oracle SAGUG, restrictions-values-common-attributes."""
 
 _CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("CELL", "flashCacheMode"): ("writeback", "writethrough"),

@@ -50,10 +50,10 @@ from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
 
 _ABOUT = 90
-"""Most characters of an alert's message in a table."""
+"""Maximum number of characters of an alert's message in a table."""
 
 MOST_WAYS = 8
-"""Most lines of advice below a matrix, so that it fits on one screen."""
+"""Maximum number of lines of advice below a matrix, so that it fits on one screen."""
 
 
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:

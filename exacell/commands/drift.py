@@ -131,7 +131,7 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
 
 _WHERE = ("cell", "object", "name", "attribute")
 _SHOWN = 6
-"""Most differences for the worse that are named below the table."""
+"""Maximum number of differences for the worse that are named below the table."""
 
 
 def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:

@@ -244,7 +244,7 @@ def _listing(path: Path) -> dict[str, Snapshot]:
 
 
 _LONGEST = 16 << 20
-"""Most bytes of a listing that are read."""
+"""Maximum number of bytes of a listing that are read."""
 
 
 def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:

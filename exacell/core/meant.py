@@ -77,7 +77,7 @@ _SLIP = 0.8
 """How similar two names must be (difflib's ratio; 1 is equal) for one to be a slip for the other."""
 
 _OFFERED = 3
-"""Most names that are offered."""
+"""Maximum number of names that are offered."""
 
 _SHORT = 2
 """A part of a name between two ``_`` with at most this many letters distinguishes names: FLASH_A and FLASH_B."""
@@ -138,7 +138,7 @@ def absent(what: str, names: Sequence[str], known: Iterable[str]) -> str:
 
 
 _LISTED = 6
-"""Most names that are listed if none is similar."""
+"""Maximum number of names that are listed if none is similar."""
 
 
 def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Sequence[str]) -> RefusedError:

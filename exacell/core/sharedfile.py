@@ -48,7 +48,7 @@ def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> No
 
 
 LARGEST = 1 << 16
-"""Most bytes of such a file."""
+"""Maximum number of bytes of such a file."""
 
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),

@@ -22,7 +22,7 @@ Group = Callable[[], int | None]
 
 _ROOT = 0
 _LINKS = 40
-"""Most links that are followed on the path to a file, as in the kernel. Source: path_resolution(7)."""
+"""Maximum number of links that are followed on the path to a file, as in the kernel. Source: path_resolution(7)."""
 
 
 def nobody() -> None:

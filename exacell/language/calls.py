@@ -101,7 +101,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
 
 
 _QUOTED = 60
-"""Most characters of a word that a message quotes."""
+"""Maximum number of characters of a word that a message quotes."""
 
 _BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-f", "-e")
 """Options of the program, which can be given only when it is started."""

@@ -32,7 +32,7 @@ SHARED = 1.05
 """Waits per log write above which sessions are no longer independent of each other."""
 
 FEWEST_FILES = 3
-"""Least number of files in each set for a test whose unit is a file."""
+"""Minimum number of files in each set for a test whose unit is a file."""
 
 
 BURSTS = (

@@ -78,7 +78,7 @@ def _moment(row: Mapping[str, Any]) -> datetime | None:
 
 
 _DRAWN = 10
-"""Most lines in a chart; more could not be distinguished."""
+"""Maximum number of lines in a chart; more could not be distinguished."""
 
 
 def finding(name: str, means: str, lines: Sequence[Line], *, counter: bool) -> Finding:

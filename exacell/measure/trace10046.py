@@ -72,7 +72,7 @@ ENDLESS = "a statement or bind value in it has no end"
 _FIRST = itemgetter(0)
 
 DIGITS = 64
-"""Most characters of a time, with blanks; a longer one is not read as a number."""
+"""Maximum number of characters of a time, with blanks; a longer one is not read as a number."""
 
 STATEMENT = 64 << 20
 """Bytes after which a statement without an end means that the file is damaged."""

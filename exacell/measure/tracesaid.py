@@ -13,7 +13,7 @@ NOT_WHOLE = "Not a whole sample"
 """Beginning of the sentence about an incomplete sample."""
 
 _MOST = 5
-"""Most files that are named for one problem; of more, only the number is shown."""
+"""Maximum number of files that are named for one problem; of more, only the number is shown."""
 
 
 def sentences(found: Traced, event: str = "") -> Iterator[str]:

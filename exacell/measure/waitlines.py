@@ -20,7 +20,7 @@ Words = NDArray[np.uint64]
 
 _LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+(-?[0-9]++)")
 _SHAPES = 64
-"""Most shapes that are remembered; lines of other shapes are read with the expression."""
+"""Maximum number of shapes that are remembered; lines of other shapes are read with the expression."""
 
 _HELD = 1 << 18
 """Number of waits of one shape after which they are counted, and after which the log writes are summed."""
@@ -50,7 +50,7 @@ _ENDS = np.array([0x80 << 8 * place for place in range(8)], np.uint64)
 """The bit of a word which shows that the digits end at this byte."""
 
 _MOST_DIGITS = 18
-"""Most digits of a number in 63 bits; log writes with a longer number are read with the expression."""
+"""Maximum number of digits of a number in 63 bits; log writes with a longer number are read with the expression."""
 
 
 def _digits(words: Words) -> tuple[Words, Places]:

@@ -22,7 +22,7 @@ from exacell.recipes.values import UnknownParameterError, conditions, letters, w
 from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
-"""Largest number of errors that are looked for in one line."""
+"""Maximum number of errors that are looked for in one line."""
 
 _SURE = 0.75
 """How similar a word and its suggested correction must be (0 to 1) for the line to be parsed on with the correction."""

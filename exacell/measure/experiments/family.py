@@ -22,7 +22,7 @@ _ALL, _DRAWN = 1 << 14, 4_000
 """Number of schedules up to which all are tried, and number of schedules that are drawn if there are more."""
 
 MOST_LEVELS = 6
-"""Most levels: with them 31 sets are tried, which takes some seconds; each further level doubles the time."""
+"""Maximum number of levels: with them 31 sets are tried, which takes some seconds; each further level doubles the time."""
 
 
 def family(blocks: Sequence[Mapping[str, float]], base: str, order: str, *, seed: int = 1) -> dict[str, float]:

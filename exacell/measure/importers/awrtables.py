@@ -166,7 +166,7 @@ _TITLE = re.compile(r"^\S.*?(?=\s{3}|$)")
 """A heading in the same line as column headers: it begins at the margin."""
 
 _LINES = 5
-"""Most lines above a ruler that may contain column headers."""
+"""Maximum number of lines above a ruler that may contain column headers."""
 
 
 def _ruled(text: str) -> Iterator[Table]:

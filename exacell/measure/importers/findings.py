@@ -16,7 +16,7 @@ from exacell.measure.importers.model import LESS, Binned, Run, named, unit_of
 from exacell.measure.importers.parts import joined
 
 _TOLD, _BARS = 4, 20
-"""Most series that are described in sentences, and most bars of a chart; the table has all of them."""
+"""Maximum number of series that are described in sentences, and of bars in a chart; the table has all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)

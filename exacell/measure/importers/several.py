@@ -13,7 +13,7 @@ from exacell.measure.importers.levels import Level, curves, levels, peak
 from exacell.measure.importers.model import unit_of
 
 _TOLD = 4
-"""Most series that are described in sentences; the table has all of them."""
+"""Maximum number of series that are described in sentences; the table has all of them."""
 
 
 def several(sets: Sequence[Imported], *, anyway: bool = False) -> Finding:
