@@ -244,7 +244,7 @@ def _cell_table(services: Services, request: Request, statement: str, names: Seq
 
 
 def show_services(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell.
+    """Return one record per cell: its status, and those of CELLSRV, MS and RS.
 
     Raises:
         RefusedError: the transport does not list the status of services.
@@ -402,7 +402,11 @@ def _gate_facts(session: Session, services: Services, request: Request) -> tuple
 
 
 def check_patch(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per check."""
+    """Return one record per check: what was checked, the verdict, what was found, and what to do next (null if nothing).
+
+    Raises:
+        RefusedError: no cell answered.
+    """
     seen, answers = observe(session, services, request)
     if not seen:
         raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))

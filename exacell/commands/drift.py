@@ -81,7 +81,7 @@ def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
 
 
 def drift(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per difference."""
+    """Return one record per difference: cell, object, name, attribute, value, expected value and judgement."""
     name, statement = call.text_arg("baseline"), call.text_arg("of")
     on_hosts = bool(session.selection.hosts)
     if name and statement:

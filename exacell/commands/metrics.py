@@ -148,7 +148,7 @@ def _iso(ms: int) -> str:
 
 
 def snaps(session: Session, call: Call) -> Result:
-    """Return one record per snapshot."""
+    """Return one record per snapshot: name, kind, time, number of cells."""
     rack = session.need_rack().name
     rows = [
         {"cell": None, "name": s.name, "kind": s.kind, "taken": s.taken, "cells": len(s.cells)}

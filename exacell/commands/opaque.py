@@ -342,7 +342,7 @@ def _deadline(flags: Mapping[str, Value]) -> float:
 
 
 def copy(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell.
+    """Copy a file or directory to the cells; return one record per cell with its outcome.
 
     Raises:
         StatementError: there is no such file.
