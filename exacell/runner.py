@@ -138,9 +138,9 @@ class Runner:
             execute: carries the line out; None: the session does.
 
         Raises:
-            SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or the output of a
-                reading statement
-                has no reader any more.
+            SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or nothing reads the
+                output
+                of a reading statement any more.
         """
         began = monotonic()
         if line.effect is Effect.READ:  # It may continue after the prompt is back.

@@ -32,7 +32,7 @@ def with_asm(findings: Mapping[str, Sequence[Finding]], clusters: Sequence[AsmFa
 
 
 def _cell_of(disk: AsmDisk, cells: Collection[str]) -> str:
-    """Return the cell of a disk, by the disk's name or its failure group; empty if it is none of these cells.
+    """Return the cell of a disk, by the disk's name or its failure group; empty if it belongs to none of ``cells``.
 
     An offline disk has no path. Source: reference asm.md, on Exadata a disk is named as its grid disk, which ends in the
     cell's name, and the failure group as the cell.

@@ -330,7 +330,7 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
     waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
     quarantines = len(seen.rows(QUARANTINES) or ())
     if quarantines:
-        # The quarantine is a finding of its own, with what to do about it.
+        # The quarantine is a separate finding, with what to do about it.
         waiting = [alert for alert in waiting if "quarantine" not in alert.message.lower()]
     if waiting:
         critical = [alert for alert in waiting if alert.critical]

@@ -247,8 +247,8 @@ _ABSENCES = (
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)",
     rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}",
 )
-"""Patterns whose group is a disk group of which some disks are taken offline, for at most the time that the group's own clock
-allows.
+"""Patterns whose group is a disk group of which disks are taken offline without a time after which ASM drops them, so that the
+group's own clock counts.
 """
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -273,7 +273,9 @@ def asm_losses(text: str) -> dict[str, str]:
 
 
 def asm_absences(text: str) -> tuple[str, ...]:
-    """Return the disk groups (upper case) whose disks a text would take offline without a time of its own for dropping them."""
+    """Return the disk groups (upper case) whose disks a text would take offline without giving a time after which they are
+    dropped.
+    """
     forms = (_COMMENT.sub(" ", text), " ".join(text.split()))
     matches = (match for form in forms for each in _ABSENCES for match in re.finditer(each, form, re.IGNORECASE))
     return tuple(dict.fromkeys(match[1].upper() for match in matches))

@@ -1,7 +1,7 @@
 """Parse the statements that change something, by the table in :mod:`exacell.cellcli.forms`, and check their names and values.
 
-Only rules that Oracle states, and that hold in every release, are checked before anything is sent; the cell decides about
-everything else. Each check returns what is wrong as one line, or an empty text.
+Only rules that Oracle documents for every release are checked before anything is sent; the cell decides about everything else.
+Each check returns an error in one line, or an empty text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 
 LONGEST_GRIDDISK_NAME = 30
-"""Most characters of a grid disk's name. Source: Oracle SAGUG, restrictions-values-common-attributes."""
+"""Maximum number of characters of a grid disk's name. Source: Oracle SAGUG, restrictions-values-common-attributes."""
 
 _CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("CELL", "flashCacheMode"): ("writeback", "writethrough"),
@@ -37,7 +37,7 @@ create-griddisk, create-threshold, alter-metricdefinition, drop-celldisk."""
 
 
 def check_name(verb: Verb, subject: str, name: str) -> str:
-    """Return what is wrong with ``name`` for an object that ``verb`` creates; empty when nothing is."""
+    """Return the error in ``name`` for an object that ``verb`` creates; empty if there is none."""
     if not name:
         return "a name cannot be empty"
     if verb is Verb.CREATE and subject == "GRIDDISK" and len(name) > LONGEST_GRIDDISK_NAME:
@@ -53,7 +53,7 @@ def _words_of(value: Value) -> list[str]:
 
 
 def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Value) -> str:
-    """Return what is wrong with ``value`` for ``attribute`` of ``subject``; empty when nothing is."""
+    """Return the error in ``value`` for ``attribute`` of ``subject``; empty if there is none."""
     if attribute == "prefix" and not all(word.strip() for word in _words_of(value)):
         return "an empty prefix could mean every grid disk: write prefix=NAME, or several names in quotes with commas"
     if isinstance(value, Group):

@@ -62,7 +62,7 @@ VOLATILE = frozenset(
         "upTime",
     }
 )
-"""Attributes that are different on each cell or change by themselves; code that leaves them out must tell the user."""
+"""Attributes that differ from cell to cell or change by themselves; a command that leaves them out must show this to the user."""
 
 
 @dataclass(frozen=True, kw_only=True)

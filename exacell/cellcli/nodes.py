@@ -1,7 +1,7 @@
 """A CellCLI statement as a value, frozen and comparable, independent of how it was spelled; and CellCLI's keywords.
 
 Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given (without
-quotes; whether there were any is kept where it means something). Render one with
+quotes; whether there were quotes is stored if they have a meaning). Render one with
 :func:`exacell.cellcli.statement.render`. Completion uses only the keywords and builds no statement.
 """
 

@@ -37,7 +37,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         self._records: list[Mapping[str, Any]] | None = None
 
     def column(self, name: str) -> list[str]:
-        """Return the texts of one attribute, row by row; empty when there is no such attribute."""
+        """Return the texts of one attribute, row by row; empty if there is no such attribute."""
         if name not in self.names:
             return []
         place = self.names.index(name)

@@ -121,7 +121,7 @@ def without(text: str, told: str) -> str:
 
 
 def holds_secret(text: str) -> bool:
-    """Return whether a text holds a password or a key."""
+    """Return whether a text contains a password or a key."""
     return any(text[start:end].strip("\\\"'") not in (MASK, "*", "") for start, end in all_places(text, kept=True))
 
 
@@ -169,7 +169,7 @@ def masked_data(data: Any, *, reply: bool = False) -> Any:
 
 
 _VALUES = ("value", "before", "after", "wanted", "was", "old", "new")
-"""Keys beside ``attribute`` that hold its value."""
+"""Keys of a record with ``attribute`` under which its value is stored."""
 
 
 def _items(data: Sequence[Any], *, reply: bool) -> Iterator[Any]:

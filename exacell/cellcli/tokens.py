@@ -300,7 +300,7 @@ class Cursor:
         """Return the value after ``attribute=`` and step over it.
 
         Raises:
-            StatementError: there is none, or a parenthesis is not closed.
+            StatementError: the value is missing, or a parenthesis is not closed.
         """
         token = self.token
         if token is not None and token.kind is TokenKind.OPEN:

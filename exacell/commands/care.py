@@ -50,17 +50,17 @@ from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
 
 _ABOUT = 90
-"""Most characters of an alert's message in a table."""
+"""Maximum number of characters of an alert's message in a table."""
 
 MOST_WAYS = 8
-"""Most lines of advice below a matrix, so that it fits on one screen."""
+"""Maximum number of lines of advice below a matrix, so that it fits on one screen."""
 
 
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
     """Return the answers of every selected cell to the statements of health.
 
-    A cell whose CELLSRV is stopped is asked again for what it can still answer. So is a cell that stopped in the middle of its
-    answer, but for at most ten seconds, since the same statement may hang again.
+    A cell with an incomplete answer, such as one whose CELLSRV is stopped, is asked a shorter list of statements. If it
+    stopped in the middle of its answer, it gets at most ten seconds for that, since the same statement may hang again.
     """
     cells = session.cells()
     first = services.query(*FULL, cells=cells, timeout=request.read_timeout)
@@ -244,7 +244,7 @@ def _cell_table(services: Services, request: Request, statement: str, names: Seq
 
 
 def show_services(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell.
+    """Return one record per cell: its status, and those of CELLSRV, MS and RS.
 
     Raises:
         RefusedError: the transport does not list the status of services.
@@ -402,7 +402,11 @@ def _gate_facts(session: Session, services: Services, request: Request) -> tuple
 
 
 def check_patch(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per check."""
+    """Return one record per check: what was checked, the verdict, what was found, and what to do next (null if nothing).
+
+    Raises:
+        RefusedError: no cell answered.
+    """
     seen, answers = observe(session, services, request)
     if not seen:
         raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))

@@ -175,7 +175,7 @@ def apply(session: Session, services: Services, request: Request, call: Call) ->
 
 
 def plans(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per plan."""
+    """Return one record per stored plan: name, time when it was made, number of cells, statement."""
     found = services.store().plans(session.need_rack().name)
     rows = [{"cell": None, "name": p.name, "made": p.made, "cells": len(p.cells), "statement": p.line} for p in found]
     return Result(records=rows, columns=[Column(n) for n in ("name", "made", "cells", "statement")], data=True)
@@ -268,7 +268,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
 
 
 def pending(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per change or run that has not ended."""
+    """Return one record per change or run that has not ended: its state, its statement, and what to do about it."""
     store, rack = services.store(), session.need_rack().name
     runs = left_runs(store, services.journal, rack)
     left, notes = look(session, services, frozenset(run.key for run, _ in runs))
@@ -333,7 +333,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     lock, rack = lock_of(session.need_rack(), session.home.state_dir), session.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
-        services.journal.refuse_damaged()  # The journal shows who took over from whom.
+        services.journal.refuse_damaged()  # The journal names both owners.
     forgotten: list[str] = []
     try:
         lock.holder()
@@ -367,7 +367,7 @@ def _elsewhere(services: Services, rack: str) -> str:
 
 
 def show_lock(session: Session, call: Call) -> Result:
-    """Return one record."""
+    """Return one record about the lock."""
     lock = lock_of(session.need_rack(), session.home.state_dir)
     row = describe(lock.holder(), lock)
     return _told(row, [holder.trace for holder in lock.left_by_others()])

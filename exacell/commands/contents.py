@@ -28,7 +28,7 @@ _SPECIAL = {
 
 
 def show_contents(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per object.
+    """Return one record per object: its name and number, and the sums of its cached bytes, hits and misses over all cells.
 
     Raises:
         StatementError: ``top`` or ``db`` has a value that is not allowed.

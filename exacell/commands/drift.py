@@ -81,7 +81,7 @@ def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
 
 
 def drift(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per difference."""
+    """Return one record per difference: cell, object, name, attribute, value, expected value and judgement."""
     name, statement = call.text_arg("baseline"), call.text_arg("of")
     on_hosts = bool(session.selection.hosts)
     if name and statement:
@@ -131,7 +131,7 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
 
 _WHERE = ("cell", "object", "name", "attribute")
 _SHOWN = 6
-"""Most differences for the worse that are named below the table."""
+"""Maximum number of differences for the worse that are named below the table."""
 
 
 def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:

@@ -62,7 +62,9 @@ _COLUMNS = tuple(
 
 
 def start(session: Session, call: Call) -> Result:
-    """Return one record about the rack."""
+    """Start an emulated rack, unless it is running; return one record about it: name, whether it runs, cells, hosts, release,
+    model.
+    """
     info, already = start_rack(session, call.text_arg("name"), call)
     how = f"connect {info.name}, in a shell: exacell -r {info.name}"
     note = f"{info.name} is running already" if already else f"{info.name} is running: {how}"
@@ -93,7 +95,7 @@ def stop(session: Session, call: Call) -> Result:
 
 
 def status(session: Session, call: Call) -> Result:
-    """Return one record per rack."""
+    """Return one record per emulated rack: name, whether it runs, cells, hosts, release, model."""
     infos = control.status(session.home.config_dir, call.text_arg("name") or None)
     return Result(records=[_row(info) for info in infos], columns=_COLUMNS, fold=True, data=True)
 

@@ -120,7 +120,8 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
 
 
 def results(session: Session, services: Services, call: Call) -> Result:
-    """Return the results of an experiment, or what a run has kept, or one record for each experiment and run.
+    """Return the results of one experiment, or the files that a recipe's run has kept, or a list of all experiments and such
+    runs.
 
     Raises:
         StoreError: there is none of that name; names the experiments that exist.

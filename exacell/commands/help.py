@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 _MANY = 12
 _LONG = 50
 _USAGE = 4
-"""Most lines of a full usage; a longer one names only the required parts, since all parameters and flags are explained below
-it.
+"""Maximum number of lines of a full usage; a longer usage names only the required parts, since all parameters and flags are
+explained below it.
 """
 
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 _SHOWN = 60
-"""Most characters of the command in messages."""
+"""Maximum number of characters of the command in messages."""
 
 
 def host(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -29,7 +29,7 @@ def import_files(session: Session, services: Services, call: Call) -> Result:
 
 
 def imports(session: Session) -> Result:
-    """Return one record per import."""
+    """Return one record per import: name, kind of program, time, number of files."""
     rows = [
         {
             "cell": None,

@@ -148,7 +148,7 @@ def _iso(ms: int) -> str:
 
 
 def snaps(session: Session, call: Call) -> Result:
-    """Return one record per snapshot."""
+    """Return one record per snapshot: name, kind, time, number of cells."""
     rack = session.need_rack().name
     rows = [
         {"cell": None, "name": s.name, "kind": s.kind, "taken": s.taken, "cells": len(s.cells)}
@@ -244,7 +244,7 @@ def _listing(path: Path) -> dict[str, Snapshot]:
 
 
 _LONGEST = 16 << 20
-"""Most bytes of a listing that are read."""
+"""Maximum number of bytes of a listing that are read."""
 
 
 def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:

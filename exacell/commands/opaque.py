@@ -286,7 +286,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             services.recognition.recognise(session.selection.hosts)
         if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
             said = [f"{name}: it is not in allow_commands of these hosts" for name in unnamed or ()]
-            # What a known program may not do comes first; about a program without a row nothing more is known.
+            # The errors about known programs come first; about a program without a row nothing more is known.
             other = [why for why in findings.unread if not said or not why.endswith(NO_ROW)]
             findings = replace(
                 findings,
@@ -342,7 +342,7 @@ def _deadline(flags: Mapping[str, Value]) -> float:
 
 
 def copy(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell.
+    """Copy a file or directory to the cells; return one record per cell with its outcome.
 
     Raises:
         StatementError: there is no such file.
@@ -399,7 +399,7 @@ def _work(
     name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not repeated: check what it has done, then type it again: `{call.text}`"])
-    if hosts:  # They are reached over ssh, whatever the transport of the cells is.
+    if hosts:  # They are reached over ssh, also if the cells have another transport.
         _refuse_cell_changes(findings, hosts)
     else:
         refuse_programs(services.transport.capabilities, name)

@@ -256,10 +256,10 @@ def _wait_until(
 
 
 SHORTEST_LOOK = 0.1
-"""Least seconds between two reads, even if every= is shorter: each read starts CellCLI once or twice on every cell."""
+"""Minimum number of seconds between two reads, even if every= is shorter: each read starts CellCLI once or twice on each cell."""
 
 LONGEST_WAIT = 3600.0
-"""Most seconds of ``wait until`` without for=."""
+"""Maximum number of seconds of ``wait until`` without for=."""
 
 
 def prompt(services: Services, call: Call) -> Result:

@@ -77,7 +77,7 @@ def use(session: Session, services: Services, call: Call) -> Result:
 
 
 def cells(session: Session, call: Call) -> Result:
-    """Return one record per cell of the rack."""
+    """Return one record per cell of the rack: its name, whether it is selected, and its groups."""
     rack, chosen = session.need_rack(), session.selected()
     records = [
         {
@@ -191,7 +191,7 @@ def set_dateformat(services: Services, call: Call) -> Result:
 
 
 def show_settings(session: Session, services: Services, call: Call) -> Result:
-    """Return one record per setting."""
+    """Return one record per setting: its name and value."""
     records = [{"cell": None, "name": name, "value": getattr(session.settings, name)} for name in SETTINGS]
     records.append({"cell": None, "name": "mode", "value": "ro" if session.changes_nothing else "rw"})
     records.append({"cell": None, "name": "hold", "value": setting(session, services)})
@@ -292,7 +292,7 @@ def spool(session: Session, services: Services, call: Call) -> Result:
 
 
 def history(session: Session, call: Call) -> Result:
-    """Return one record per statement."""
+    """Return one record per statement of the history: its number, rack and text."""
     word, rack = call.text_arg("word").lower(), call.text_arg("rack")
     here = {rack} if rack else {"", session.rack.name if session.rack is not None else ""}
     entries = enumerate(read_entries(history_file(session.home.state_dir)), start=1)

@@ -30,7 +30,7 @@ from exacell.session.repeating import Repeating
 from exacell.session.request import Request
 
 _LEAST = 0.2
-"""Least seconds between two reads of a cell."""
+"""Minimum number of seconds between two reads of a cell."""
 
 
 @runtime_checkable

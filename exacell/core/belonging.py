@@ -53,10 +53,9 @@ class Owner:
 
 
 def owner_of(target: str, shown: Identity, known: Mapping[Place, Identity]) -> Owner | None:
-    """Return the production rack that a target belongs to; None if no mark of the target is known from one.
+    """Return the production rack that a target belongs to; None if it shares no mark with a host of one.
 
-    A host key or an id that both have decides. An address counts only if the two hosts have neither keys nor ids to compare.
-    Names never count.
+    A common host key or id decides. An address counts only if two hosts can't be compared by host key or id. Names never count.
 
     Args:
         shown: the identity of the target.

@@ -21,7 +21,7 @@ _SWAPPED = 0.85
 
 
 def ask_for(word: str, candidates: Iterable[str], *, limit: int = 1) -> str:
-    """Return the question whether the nearest candidates were meant; empty if none is near."""
+    """Return a question that offers the nearest candidates; empty if none is near."""
     return did_you_mean(closest(word, candidates, limit=limit))
 
 
@@ -38,7 +38,7 @@ def unknown(fault: str, word: str, known: Iterable[str], *, hint: str = "") -> t
 
 
 def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: float = _ALIKE) -> tuple[str, ...]:
-    """Return the candidates that ``word`` was probably meant to be, best first, at most ``limit``.
+    """Return the candidates that are most similar to ``word``, best first, at most ``limit``.
 
     Upper and lower case are equal. If a candidate is almost the word, only such candidates are returned; otherwise candidates
     that begin with the word come before those that are only similar.
@@ -77,7 +77,7 @@ _SLIP = 0.8
 """How similar two names must be (difflib's ratio; 1 is equal) for one to be a slip for the other."""
 
 _OFFERED = 3
-"""Most names that are offered."""
+"""Maximum number of names that are offered."""
 
 _SHORT = 2
 """A part of a name between two ``_`` with at most this many letters distinguishes names: FLASH_A and FLASH_B."""
@@ -117,7 +117,7 @@ def _without_numbers(text: str) -> str:
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Return the question that offers the names; empty for no names."""
+    """Return the question whether one of the names was meant; empty for no names."""
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
@@ -131,14 +131,14 @@ def absent(what: str, names: Sequence[str], known: Iterable[str]) -> str:
     """
     there = sorted(set(known))
     if {name.lower() for name in names} & {name.lower() for name in there}:
-        return what  # One of them exists, so it was not meant by the others: something else is wrong with it.
+        return what  # One of them exists, so the others are not slips for it: there is another error.
     meant = dict.fromkeys(found for name in names for found in closest(name, there, limit=1))
     few = f"there are: {', '.join(there)}" if len(there) <= _LISTED else ""
     return "; ".join(filter(None, (what, did_you_mean(list(meant)[:_OFFERED]) or (few if there else ""))))
 
 
 _LISTED = 6
-"""Most names that are listed if none is similar."""
+"""Maximum number of names that are listed if none is similar."""
 
 
 def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Sequence[str]) -> RefusedError:

@@ -48,7 +48,7 @@ def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> No
 
 
 LARGEST = 1 << 16
-"""Most bytes of such a file."""
+"""Maximum number of bytes of such a file."""
 
 _KINDS = (
     (stat.S_ISFIFO, "a FIFO"),
@@ -138,7 +138,7 @@ def write_over(descriptor: int, text: str) -> None:
 
 
 def _told(error: OSError, path: Path) -> OSError:
-    """Return the error of a failed open, with what is at ``path`` as the reason."""
+    """Return an error for a failed open that names the kind of file at ``path``."""
     with suppress(OSError):
         status = path.lstat()
         if stat.S_ISLNK(status.st_mode):

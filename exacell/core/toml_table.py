@@ -60,8 +60,14 @@ class TomlTable:
         return ConfigError(f"{self.where}: {key} must be {rule}, not {value!r}")
 
     def _read(self, key: str, default: D, read: Callable[[object], T | None], rule: str) -> T | D:
-        """Return the value after ``read``, which returns None for a value of the wrong kind; ``default`` if the key is
-        missing.
+        """Return the value converted by ``read``; ``default`` if the key is missing.
+
+        Args:
+            read: returns the converted value; None if the value is of the wrong kind.
+            rule: what the value must be, for the message.
+
+        Raises:
+            ConfigError: the value is of the wrong kind.
         """
         value = self._get(key)
         if value is None:

@@ -22,7 +22,7 @@ Group = Callable[[], int | None]
 
 _ROOT = 0
 _LINKS = 40
-"""Most links that are followed on the path to a file, as in the kernel. Source: path_resolution(7)."""
+"""Maximum number of links that are followed on the path to a file, as in the kernel. Source: path_resolution(7)."""
 
 
 def nobody() -> None:
@@ -74,7 +74,9 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
 
 
 def _behind_sudo() -> int:
-    """Return the user number behind sudo, whose files root may use; root's own number without sudo. Source: sudo(8), SUDO_UID."""
+    """Return the number of the user who became root with sudo, because root may use that user's files; root's own number
+    without sudo. Source: sudo(8), SUDO_UID.
+    """
     number = os.environ.get("SUDO_UID", "")
     return int(number) if os.geteuid() == _ROOT and number.isascii() and number.isdigit() else _ROOT
 

@@ -101,7 +101,7 @@ def human_size(size_bytes: int | float) -> str:
 
 
 _EXACT_SIZE = 10
-"""Most characters of a size that is shown exactly, as CellCLI prints it; a longer one is rounded."""
+"""Maximum number of characters of a size that is shown exactly, as CellCLI prints it; a longer one is rounded."""
 
 
 def size_text(size_bytes: int | float) -> str:

@@ -77,7 +77,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
         if first.value.lower() == "show" and find_object(words[1].value) is not None:
-            # A noun of CellCLI's with whatever stands behind it: LIST takes the same words.
+            # A noun of CellCLI and any words after it: LIST takes the same words.
             noun = words[1].value.lower()
             rest = " ".join((noun, *(word.raw for word in words[2:])))
             asked = f"type: list {rest}; `help {noun}` shows what else can be done with it"
@@ -101,7 +101,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
 
 
 _QUOTED = 60
-"""Most characters of a word that a message quotes."""
+"""Maximum number of characters of a word that a message quotes."""
 
 _BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-f", "-e")
 """Options of the program, which can be given only when it is started."""

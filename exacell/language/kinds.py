@@ -14,10 +14,10 @@ from exacell.language.registry import Kind, Param, Value
 
 _TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
 _LISTED = 8
-"""Most allowed words that an error lists besides a similar one."""
+"""Maximum number of allowed words that an error lists besides a similar one."""
 
 _LONGEST = 18
-"""Most digits of a whole number, so that it fits into 64 bits."""
+"""Maximum number of digits of a whole number, so that it fits into 64 bits."""
 _NAME = pattern(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
 
 

@@ -152,9 +152,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 
 def _of_the_word(error: StatementError, base: int) -> bool:
-    """Return whether the error is that the first word begins no statement, and the error has no answer to a question as its
-    hint.
-    """
+    """Return whether the error is an unknown first word, for which there is no answer from the questions of help, either."""
     return error.start == base and "is not a statement" in error.message and not error.hint.startswith("type:")
 
 
@@ -403,7 +401,7 @@ def _with_flags(line: Line, flags: Mapping[str, Value]) -> Line:
 
 _ACCEPT = "accept-opaque"
 _AGAINST = {"fold": "no-fold", "no-fold": "fold"}
-"""Flags of which one cancels the other."""
+"""A flag of the statement → the earlier flag that it cancels."""
 
 
 def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:

@@ -41,7 +41,9 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingCheck:
-    """A check that every value of a reading compares with ``value``; ``why`` is the message if one does not."""
+    """A check that is true if the comparison with ``value`` holds for every value of a reading; ``why`` is the message if it
+    is false.
+    """
 
     reading: Reading
     operator: str

@@ -24,7 +24,7 @@ ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
 _PLACE = re.compile(r"\$(?:([1-9])|(\*)|\{([1-9])(?::-([^}]*))?\})")
 _DEEPEST = 8
 _MOST_WORDS = 8
-"""Most words of one statement that are completed, besides its verb and object."""
+"""Maximum number of words of one statement that are completed, besides its verb and object."""
 
 
 def expand_alias(text: str, aliases: Mapping[str, str]) -> str:

@@ -244,7 +244,7 @@ class Vocabulary(Sequence[str]):
 
 
 MOST = 300
-"""Most suggestions of one kind: more than a person reads."""
+"""Maximum number of suggestions of one kind: more than a person reads."""
 
 
 def matching(

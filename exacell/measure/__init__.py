@@ -1,1 +1,1 @@
-"""Snapshots of counters and what two of them mean."""
+"""Measurements: snapshots of counters and their difference, traces, imports, experiments and reports."""

@@ -1,4 +1,4 @@
-"""The waits of an event, as they were collected from the trace files of a database, under a name. Pure."""
+"""The waits for one event, collected from the trace files of a database and stored under a name. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from exacell.measure.trace10046 import Traced
 
 @dataclass(frozen=True, kw_only=True)
 class Collected:
-    """What was collected.
+    """A collection of waits.
 
     Attributes:
         database: in upper case.
-        taken: when, ISO 8601 UTC.
-        files: each file that has a wait for the event or is no whole sample; its name begins with its node and a colon.
-        others: how many files were looked at besides.
+        taken: time of the collection, ISO 8601 UTC.
+        files: the files that have a wait for the event or are incomplete; each name begins with its node and a colon.
+        others: number of other files that were read.
         size: bytes of all files.
-        writes: the log writes that waits share, where the files tell.
+        writes: the log writes that several waits share, if the files show them.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Collected:
 
     @property
     def waits(self) -> list[Histogram]:
-        """The waits of each file that has some."""
+        """Return the waits of each file that has some."""
         return [file.events[self.event] for file in self.files if self.event in file.events]
 
 
 def collected_to_state(found: Collected) -> dict[str, Any]:
-    """Return it as JSON-able data."""
+    """Return the collection as data that can be stored as JSON."""
     files = []
     for file in found.files:
         waits = file.events.get(found.event, Histogram((), ()))
@@ -63,7 +63,7 @@ def collected_to_state(found: Collected) -> dict[str, Any]:
 
 
 def collected_from_state(state: Mapping[str, Any]) -> Collected:
-    """Return what :func:`collected_to_state` made; KeyError, TypeError or ValueError where it is something else."""
+    """Return the collection that :func:`collected_to_state` converted; KeyError, TypeError or ValueError for other data."""
     event = state["event"]
     files = []
     for name, size, lookalikes, broken, head, values, counts, *odd in state["files"]:

@@ -1,8 +1,8 @@
-"""What two sets of trace files say beside each other: the difference, how sure it is, and what the naive test hides. Pure.
+"""Compare two sets of trace files: the difference, how sure it is, and what the naive test hides. Pure.
 
-Single waits are no independent values: commits that share a log write wait for the same one. So the test over all of them
-stands beside one whose unit is a log write, and one whose unit is a file, which is a session. None knows of another run. Source:
-reference measurement.md 2.4.
+Single waits are not independent values: commits that share a log write wait for the same one. So the test over all waits is
+shown together with one whose unit is a log write, and one whose unit is a file (a session). None of the tests accounts for the
+variation between runs. Source: reference measurement.md 2.4.
 """
 
 from __future__ import annotations
@@ -26,31 +26,32 @@ from exacell.measure.twosets import (
 )
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
-"""Those whose difference is told: the middle and the tail."""
+"""Quantiles whose difference is shown: the middle and the tail."""
 
 SHARED = 1.05
-"""Waits for each log write from which on sessions are not independent of each other."""
+"""Waits per log write above which sessions are no longer independent of each other."""
 
 FEWEST_FILES = 3
-"""Files that each set has at least before a file can be the unit of a test."""
+"""Minimum number of files in each set for a test whose unit is a file."""
 
 
 BURSTS = (
     "This assumes that log writes are independent of each other. In a burst, a log switch or a checkpoint slow writes follow "
     "each other: then the true interval is wider still."
 )
-"""What a sentence about log writes can't leave out. Source: reference measurement.md 2.4."""
+"""The assumption that must follow a sentence about log writes. Source: reference measurement.md 2.4."""
 
 Writes = tuple[LogWrites, LogWrites] | None
-"""The log writes that waits of a share, and those of b; None where one of them does not tell."""
+"""The log writes that several waits share, of a and of b; None if the files of one of them don't show them."""
 
 
 def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes: Writes = None) -> Iterator[str]:
-    """Yield what two sets of files say of one event, each file's waits for itself; each set has one wait at least.
+    """Yield sentences about the waits for one event in two sets of files; each set must have at least one wait.
 
     Args:
-        a: what is compared with.
-        writes: for the test whose unit is a log write.
+        a: the set that b is compared with, one histogram per file.
+        b: likewise.
+        writes: the log writes, for the test whose unit is a log write.
     """
     first, second = merged(a), merged(b)
     away = second.mean - first.mean
@@ -100,7 +101,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
 
 
 def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
-    """Yield what the naive test hides: the interval when whole log writes are drawn, and how much wider it is."""
+    """Yield what the naive test hides: the interval from resampling whole log writes, and how much wider it is."""
     by_write = difference(*writes) if writes is not None else None
     if writes is None or by_write is None:
         yield (
@@ -118,7 +119,7 @@ def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
 
 
 def shared(writes: LogWrites) -> Iterator[str]:
-    """Yield how many log writes the waits of a set share, and what that makes of the error of their mean."""
+    """Yield how many log writes the waits of a set share, and how this affects the error of their mean."""
     if writes.writes < 2:
         return
     mean, error = writes.mean_of_waits()
@@ -129,7 +130,9 @@ def shared(writes: LogWrites) -> Iterator[str]:
 
 
 def welch_of_files(a: Sequence[Histogram], b: Sequence[Histogram]) -> Welch | None:
-    """Return the test of the files' means, b's from a's; None where a set has too few files or none varies."""
+    """Return the test of the difference between the files' means, b minus a; None if a set has too few files or the means
+    don't vary.
+    """
     if min(len(a), len(b)) < FEWEST_FILES:
         return None
     return welch(_means(b), _means(a))
@@ -145,12 +148,13 @@ Interval = tuple[float, float]
 
 
 def intervals(a: Sequence[Histogram], b: Sequence[Histogram]) -> dict[float, Interval] | None:
-    """Return the 95 % interval of each quantile's difference, drawn from whole files; none with few files, None without
-    numpy."""
+    """Return the 95 % interval of each quantile's difference, from resampling whole files; empty if there are few files, None
+    without numpy.
+    """
     if min(len(a), len(b)) < FEWEST_FILES:
         return {}
     try:
-        from exacell.measure.resampling import quantile_shifts  # numpy takes its time, and is not needed otherwise.
+        from exacell.measure.resampling import quantile_shifts  # numpy is slow to load, and only needed here.
     except ImportError:
         return None
     return {shift.p: (shift.low, shift.high) for shift in quantile_shifts(b, a, QUANTILES)}
@@ -162,11 +166,11 @@ def rows(
     sure: Mapping[float, Interval] | None = None,
     writes: Writes = None,
 ) -> list[dict[str, Any]]:
-    """Return one record per figure, in microseconds: b's difference from a, or both sides' counts in one phrase.
+    """Return one record per figure, in microseconds: the difference b minus a, or the counts of both sides in one phrase.
 
     Args:
-        sure: the 95 % intervals of the quantiles' differences, where they are known.
-        writes: for the test whose unit is a log write.
+        sure: the 95 % intervals of the quantiles' differences, if known.
+        writes: the log writes, for the test whose unit is a log write.
     """
     first, second = merged(a), merged(b)
     naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)

@@ -1,10 +1,10 @@
 """The difference of two snapshots, and whether they were taken under the same conditions. Pure.
 
-Counters that began anew in between are no difference. What shows that they did is :mod:`exacell.measure.snapshot`'s and the
-caller's, who can ask the journal and the cells. Only under the same conditions does a difference tell of the load.
+If counters restarted in between, there is no difference; :mod:`exacell.measure.snapshot` and the caller, who can ask the
+journal and the cells, find that out. A difference shows the load only if the conditions were the same.
 
-Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
-sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
+Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the sum of
+its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Number = int | float
 
 @dataclass(frozen=True, kw_only=True)
 class CellDelta:
-    """One cell's difference, or the whole rack's.
+    """The difference of one cell, or of the whole rack.
 
     Attributes:
         cell: None for the rack.
-        seconds: between the two collections on the cell's clock; for the rack the longest of its cells.
-        values: metric → difference, cumulative ones only; empty when ``invalid``.
-        figures: what follows from them; None where the data do not allow it.
+        seconds: between the two collections, by the cell's clock; for the rack the longest of its cells.
+        values: metric → difference, for cumulative metrics; empty if ``invalid``.
+        figures: figures calculated from the values; None if the data are not sufficient.
         alone: counters that only one of the two collections has.
-        invalid: why there is no difference, empty when there is one.
+        invalid: why there is no difference; empty if there is one.
     """
 
     cell: str | None
@@ -44,7 +44,7 @@ class CellDelta:
 
     @property
     def measured(self) -> float | None:
-        """The seconds, None where there is no difference, or nothing tells when the two were collected."""
+        """Return the seconds; None if there is no difference, or the time of a collection is not known."""
         return self.seconds or None
 
 
@@ -86,7 +86,7 @@ _FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]
 
 
 FIGURED = tuple(_FIGURES)
-"""Kinds of which a cell has one object, and of whose counters figures follow."""
+"""Kinds with one object per cell, from whose counters figures are calculated."""
 
 _NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "flashlog": (("redoWrites",), "no redo was written in between, so the flash log's figures say nothing"),
@@ -98,8 +98,9 @@ _NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
 
 
 def without_load(kind: str, rack: CellDelta) -> str:
-    """Return the sentence for a rack on which nothing happened between the two snapshots; empty where something did, or
-    where that is not known."""
+    """Return a sentence if nothing happened on the rack between the two snapshots; empty if something did, or if that is not
+    known.
+    """
     figures, sentence = _NO_LOAD.get(kind, ((), ""))
     return sentence if not rack.invalid and all(rack.figures.get(name) == 0 for name in figures) else ""
 
@@ -110,8 +111,8 @@ def delta(
     """Return one CellDelta per cell in either snapshot, and the rack's as the last.
 
     Args:
-        cumulative: the metrics whose difference means something.
-        void: cell → why its counters are known to have begun anew in between, though they need not have fallen.
+        cumulative: the metrics whose difference is meaningful.
+        void: cell → why its counters are known to have restarted in between, even if no counter is lower than before.
     """
     names = sorted(cumulative)
     cells = sorted(dict.fromkeys([*before.cells, *after.cells]))
@@ -168,8 +169,9 @@ def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
 
 
 def over_all(cells: Mapping[str, Mapping[str, Number]]) -> dict[str, Number]:
-    """Return the sum of each counter over all cells: of objects that every cell has by the same name, such as databases, for
-    each of them, of a cell's own, such as its disks, of all together."""
+    """Return the sum of each counter over all cells. Objects with the same name on every cell, such as databases, are summed
+    each for itself; a cell's own objects, such as its disks, are summed together.
+    """
     found: dict[str, Number] = {}
     for cell, values in cells.items():
         for key, value in values.items():
@@ -196,11 +198,11 @@ CONDITIONS: Mapping[str, str] = {
     "catPlan": "IORM catPlan",
     "clusterPlan": "IORM clusterPlan",
 }
-"""What of a cell's passport must be the same in both snapshots, and how people call it."""
+"""Conditions in a cell's passport that must be equal in both snapshots → their names for display."""
 
 
 def told_by_all(passports: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """Return each condition by the name that people call it: once where all cells agree, else cell by cell.
+    """Return each condition by its name for display: one value if all cells agree, otherwise cell by cell.
 
     Args:
         passports: cell → key of CONDITIONS → value.
@@ -220,10 +222,10 @@ _SIZES = ("cacheSize",)
 
 
 def unlike(before: Snapshot, after: Snapshot) -> list[str]:
-    """Return what differs between two snapshots, one line for equal cells or hosts; empty when they are alike.
+    """Return the conditions that differ between two snapshots, one line for equal cells or hosts; empty if they are alike.
 
-    A cell or host that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by
-    what they mean, releases and modes in any case.
+    Cells, hosts and conditions that only one snapshot has are not compared. IORM plans are compared by their meaning, releases
+    and modes without regard to upper and lower case.
     """
     found: dict[str, list[str]] = {}
     for cell in before.cells.keys() & after.cells.keys():
@@ -239,7 +241,7 @@ def unlike(before: Snapshot, after: Snapshot) -> list[str]:
 
 
 def _hosts(before: Snapshot, after: Snapshot) -> list[tuple[str, list[str]]]:
-    """Return what differs between the facts of hosts in both, each with the hosts."""
+    """Return the differences between the facts of hosts in both snapshots, each with its hosts."""
     return list(
         grouped(
             (f"{path.replace('|', ' ')}: {old.get(path) or 'none'} → {new.get(path) or 'none'}", host)
@@ -252,7 +254,7 @@ def _hosts(before: Snapshot, after: Snapshot) -> list[tuple[str, list[str]]]:
 
 
 def untold(before: Snapshot, after: Snapshot) -> list[str]:
-    """Return by name what could not be compared because only one of the snapshots, or neither, tells it."""
+    """Return the names of conditions that could not be compared, because one of the snapshots does not have them."""
     both = [(before.cells[cell].passport, after.cells[cell].passport) for cell in before.cells if cell in after.cells]
     hosts = before.hosts.keys() ^ after.hosts.keys()
     names = [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]

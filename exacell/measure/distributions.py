@@ -1,4 +1,4 @@
-"""Student's t and the normal distribution, also where a probability is too small for a float. Pure.
+"""Student's t and the normal distribution, also for probabilities that are too small for a float. Pure.
 
 Sources: W. H. Press et al., Numerical Recipes, 6.4 (the incomplete beta function as a continued fraction); Abramowitz and
 Stegun 26.5.27 and 26.2.12. Checked against R.
@@ -44,7 +44,7 @@ def t_quantile(level: float, df: float) -> float:
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a falling function is 0, by halving."""
+    """Return the zero of a falling function, by bisection."""
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)
@@ -54,7 +54,7 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _log_beta_tail(a: float, b: float, x: float, rest: float) -> float:
-    """Return log I_x(a, b); ``rest`` is 1 - x, given apart because it may be tiny."""
+    """Return log I_x(a, b); ``rest`` is 1 - x, a separate argument because it may be tiny."""
     front = (
         a * log1p(-rest) + b * log(rest) - _log_beta(a, b)
         if rest < 0.5

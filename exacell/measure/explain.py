@@ -1,4 +1,4 @@
-"""What two snapshots of a kind mean, in sentences that hold and figures with their intervals. Pure.
+"""Explain the difference of two snapshots of one kind: sentences, and figures with their intervals. Pure.
 
 Source of the counters' meanings: reference cellcli.md 4.1 and 4.2; of the formulae: measurement.md 2.1.
 """
@@ -21,16 +21,16 @@ OUTLIER = "500 ms"
 
 
 _Counts = Callable[[Mapping[str, Number]], tuple[Number, Number]]
-"""Takes counters and returns how many of how many."""
+"""Returns two counts from counters: how many of how many."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """One figure over the rack.
+    """One figure for the rack.
 
     Attributes:
-        low, high: its 95 % interval, as counting alone makes it uncertain; None where it was counted itself.
-        means: what it is on these cells, a phrase.
+        low, high: its 95 % interval, from the uncertainty of counting alone; None if the figure itself was counted.
+        means: its meaning on these cells, as a phrase.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """What is said, sentence by sentence, and the figures behind it."""
+    """The sentences, and the figures behind them."""
 
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
@@ -51,11 +51,11 @@ class Explanation:
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """Two snapshots of one kind and what lies between them.
+    """Two snapshots of one kind and their difference.
 
     Attributes:
         cells: the difference of each cell.
-        rack: their sum; invalid where a cell has none.
+        rack: their sum; invalid if a cell has none.
     """
 
     before: Snapshot
@@ -65,41 +65,42 @@ class Observed:
     values: Mapping[str, Number] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Number:
-        """The difference of a counter over the cells that have it; 0 where no release here does. See :meth:`lacking`."""
+        """Return the difference of a counter over the cells that have it; 0 if no release here has it. See :meth:`lacking`."""
         found = sum(cell.values.get(name, 0) for cell in self.cells)
         return round(found, 6) if isinstance(found, float) else found
 
     def lacking(self, *names: str) -> dict[str, list[str]]:
-        """Return counters of which one cell or several have none though cells count one of ``names``: counter → these cells."""
+        """Return counter → cells that don't have it, for each of ``names``; empty if no cell has any of these counters."""
         if not any(name in cell.values for cell in self.cells for name in names):
             return {}
         without = {name: [str(cell.cell) for cell in self.cells if name not in cell.values] for name in names}
         return {name: cells for name, cells in without.items() if cells}
 
     def counted(self, *names: str) -> bool:
-        """Whether every cell has these counters."""
+        """Return whether every cell has these counters."""
         return all(name in cell.values for cell in self.cells for name in names)
 
     def share(self, of: _Counts, *names: str) -> Share | None:
-        """Return a share over the rack; None where it is of nothing, and where a cell lacks one of the counters it is made of."""
+        """Return a share over the rack; None if its total is 0, or a cell lacks one of its counters."""
         return None if self.lacking(*names) else share(*of({name: self[name] for name in names}))
 
     def lifetime(self, *names: str) -> list[float]:
-        """Return counters of the second snapshot over all cells: what was counted since they began."""
+        """Return the sums of counters in the second snapshot over all cells: the counts since they began."""
         return [sum(cell.values.get(name, 0.0) for cell in self.after.cells.values()) for name in names]
 
     def per_second(self, name: str) -> float:
-        """Return the rate over the rack: each cell's over the interval on its own clock, then the sum."""
+        """Return the rate of the rack: each cell's rate by its own clock, then the sum."""
         return sum(cell.values.get(name, 0) / cell.seconds for cell in self.cells if cell.seconds > 0)
 
     @property
     def interval(self) -> str:
-        """How long it lasted, for eyes."""
+        """Return the length of the interval, for display."""
         return format_duration(round(self.rack.seconds))
 
 
 def explain(kind: str, before: Snapshot, after: Snapshot, deltas: Sequence[CellDelta]) -> Explanation:
-    """Return what lies between two snapshots of ``kind``: no figure where the rack has none, no verdict where nothing ran.
+    """Return the explanation of two snapshots of ``kind``; without figures if the rack has none, without verdict if there was
+    no load.
 
     Args:
         deltas: one per cell and the rack's as the last, as :func:`exacell.measure.delta.delta` returns them.
@@ -118,7 +119,7 @@ def explain(kind: str, before: Snapshot, after: Snapshot, deltas: Sequence[CellD
 
 
 def redo_paths(seen: Observed) -> dict[str, RedoPath]:
-    """Return where the redo of each cell went between two snapshots."""
+    """Return cell → the path of its redo between two snapshots."""
     found = {}
     for cell in seen.cells:
         name = str(cell.cell)
@@ -146,7 +147,7 @@ SKIPPED: Mapping[str, str] = {
     "FL_IO_W_SKIP_DISABLED_GD": "flash logging is off for the grid disk",
     "FL_IO_W_SKIP_IORM_LIMIT": "the database had reached its IORM limit on the disks",
 }
-"""Why redo writes pass the flash log by."""
+"""Counter → why these redo writes did not use the flash log."""
 
 
 def _races(values: Mapping[str, Number]) -> tuple[Number, Number]:
@@ -201,7 +202,7 @@ def _no_share(what: str, lacking: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _not_all(seen: Observed, names: Sequence[str]) -> Iterator[str]:
-    """Yield which sums leave out a cell, because it has no such counter while others have."""
+    """Yield which sums leave out cells that don't have the counter."""
     lacking = {name: cells for own in names for name, cells in seen.lacking(own).items()}
     if lacking:
         missing = "; ".join(f"{name} without {fold(cells)}" for name, cells in lacking.items())
@@ -267,7 +268,9 @@ def _skips(seen: Observed, writes: Number) -> Iterator[str]:
 
 def _latency(seen: Observed, writes: Number) -> Iterator[str]:
     lacking = seen.lacking(*_TIMES)
-    if lacking and any("FL_RQ_TM_W" in cell.values for cell in seen.cells):  # A release that has none is no gap.
+    if lacking and any(
+        "FL_RQ_TM_W" in cell.values for cell in seen.cells
+    ):  # A release without these counters is normal.
         yield from _no_share("how long a redo write took", lacking)
     elif not lacking and writes and seen["FL_RQ_TM_W"]:
         yield f"A redo write took {seen['FL_RQ_TM_W'] / writes:,.0f} µs on average, from its arrival at the cell to the answer."

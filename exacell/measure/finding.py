@@ -1,7 +1,7 @@
-"""What a measurement comes to, as a value: the verdict, its figures and what they rest on. Pure.
+"""The result of a measurement as a value: the verdict, its figures and what they are based on. Pure.
 
-Snapshots, sets of trace files, imported runs and experiments give one; a comparison shows it on the terminal, a report writes
-it into one file. Nobody who gives one knows how it is drawn.
+Snapshots, sets of trace files, imported runs and experiments produce findings; a comparison shows one on the terminal, a
+report writes it into one file. The code that produces a finding does not depend on how it is drawn.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from exacell.measure.histogram import Histogram
 
 
 class Form(StrEnum):
-    """How a chart shows its series."""
+    """The form of a chart."""
 
     CURVE = "curve"
     """Over an axis of numbers, such as the load."""
     TIMELINE = "timeline"
-    """Over time, a sign for each value."""
+    """Over time, with a sign for each value."""
     POINTS = "points"
-    """Separate repetitions, such as runs and blocks: signs that no line joins."""
+    """Separate repetitions, such as runs and blocks: signs without connecting lines."""
     BARS = "bars"
-    """A bar for each name of ``Chart.names``, which series give by its place: x is 0, 1, 2 …"""
+    """A bar for each name of ``Chart.names``; x in the series is the index of the name: 0, 1, 2 …"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point that is named: the peak, the knee."""
+    """A point with a name: the peak, the knee."""
 
     x: float
     y: float
@@ -43,7 +43,7 @@ class Series:
 
     Attributes:
         points: (x, y), x ascending.
-        mean: of the points with the ends of its interval, or the mean alone three times; None where none is drawn.
+        mean: mean of the points and the ends of its interval, or the mean three times without interval; None: it is not drawn.
     """
 
     name: str
@@ -57,9 +57,9 @@ class Chart:
     """Series over one pair of axes.
 
     Attributes:
-        x, y: what the axes show, with the unit.
-        log_x, log_y: on a logarithmic axis; all values on it are above 0.
-        names: of BARS, what each place of x is; of POINTS, the names of places where they have some.
+        x, y: titles of the axes, with the unit.
+        log_x, log_y: whether the axis is logarithmic; all its values must be above 0.
+        names: for BARS the name of each x; for POINTS names of x values, if they have some.
     """
 
     title: str
@@ -74,12 +74,12 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Distribution:
-    """A sample as counts of values; a report shows it up to its tail, and packs it as CSV.
+    """A sample as counts of values; a report shows it up to its tail, and contains it as CSV.
 
     Attributes:
-        unit: of its values: ``µs``.
-        what: which values these are; only distributions of the same thing stand in one chart.
-        binned: the values are the upper ends of bins, so that quantiles are exact to a bin.
+        unit: unit of the values: ``µs``.
+        what: what the values are; only distributions of the same quantity share a chart.
+        binned: whether the values are upper ends of bins, so that quantiles are exact to a bin.
     """
 
     name: str
@@ -94,8 +94,8 @@ class Table:
     """Records of one shape.
 
     Attributes:
-        columns: those that are shown, in order, and of those only numbers are aligned right.
-        rows: values by column; None for what there is not.
+        columns: the columns that are shown, in order; only columns with nothing but numbers are aligned right.
+        rows: column → value; None for a missing value.
     """
 
     title: str
@@ -105,12 +105,12 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """One of the things that are compared.
+    """One of the items that are compared.
 
     Attributes:
-        name: as the user calls it.
+        name: the user's name for it.
         about: what it is, a phrase.
-        passport: under which conditions it was measured, by name.
+        passport: condition → its value during the measurement.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact:
-    """A file that the measurement rests on, as it was read."""
+    """A file that the measurement is based on, as it was read."""
 
     name: str
     content: bytes
@@ -144,18 +144,18 @@ class Artifact:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a measurement comes to.
+    """The result of a measurement.
 
     Attributes:
-        title: what was looked at, a phrase.
-        sentences: the first is the verdict; what it does not say comes behind it.
+        title: what was measured, a phrase.
+        sentences: the verdict, then further sentences.
         figures: the table below the sentences on a terminal.
-        tables: further ones, in a report only.
-        sides: what was compared, the first is what the other is compared with.
-        repeat: the statements that do the same again.
-        notes: what the reader should know of how it was made.
-        records: for programs; ``figures`` where it is empty.
-        failed: there is no verdict, because something has no figure.
+        tables: more tables, only in a report.
+        sides: the items that were compared; the others are compared with the first.
+        repeat: the statements that repeat the measurement.
+        notes: what the reader should know about how it was made.
+        records: records for programs; if empty, ``figures`` is used.
+        failed: whether there is no verdict, because a figure is missing.
     """
 
     title: str
@@ -174,12 +174,12 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        """The sentence that a reader takes along; empty where nothing is said."""
+        """Return the most important sentence; empty if there are no sentences."""
         return self.sentences[0] if self.sentences else ""
 
 
 def differences(sides: tuple[Side, ...]) -> dict[str, tuple[str, ...]]:
-    """Return by name the conditions that are not the same on all sides, with each side's value, "not told" where it has none."""
+    """Return condition → its value on each side, for conditions that differ; "not told" for a side without a value."""
     names = dict.fromkeys(name for side in sides for name in side.passport)
     told = {name: tuple(side.passport.get(name, "not told") for side in sides) for name in names}
     return {name: values for name, values in told.items() if len(set(values)) > 1}

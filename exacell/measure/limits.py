@@ -1,4 +1,4 @@
-"""What the flash log's counters, or a comparison of flash logging on and off, can't show on these cells, and why. Pure.
+"""Find what the flash log's counters, or a comparison of flash logging on and off, can't show on these cells, and why. Pure.
 
 Sources: Oracle DBMSO, "Smart Flash Log Write-Back" (from 20.1 on, X7 and newer, write-back flash cache, databases in
 ARCHIVELOG mode: the redo log files themselves are kept in the flash cache); SAGUG, create-pmemlog (databases write redo into
@@ -21,23 +21,23 @@ WRITE_BACK = "Smart Flash Log Write-Back"
 _WRITE_BACK_MODEL = 7
 _MODEL = re.compile(r"\bX(\d+)", re.IGNORECASE)
 _FOUR_DIGITS = 1000
-"""Models before X4 have four digits: SUN FIRE X4270 M2."""
+"""Models before X4 have four digits, such as SUN FIRE X4270 M2; their number is at least this."""
 
 FAST_DEVICE = ("FL_IO_W_SKIP_LOG_ON_FAST_DEV", "FL_IO_W_SKIP_LOG_ON_FLASH")
-"""Redo writes that passed the flash log by because the redo logs are on flash: the newer and the older name."""
+"""Counters of redo writes that did not use the flash log because the redo logs are on flash: the newer and the older name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RedoPath:
-    """What decides where a cell's redo goes; empty text where the cell did not tell.
+    """Everything that decides where a cell's redo is written; an empty text means that the cell did not show it.
 
     Attributes:
         mode: ``writeback`` or ``writethrough``.
         model: the cell's makeModel.
-        memory_log: the PMEM or XRMEM log's size and status, ``none`` without one.
-        flash_log: likewise.
-        on_flash: redo writes that passed the flash log by because the logs are on flash, in the time that is looked at.
-        writes: all redo writes in that time.
+        memory_log: size and status of the PMEM or XRMEM log; ``none`` without one.
+        flash_log: likewise for the flash log.
+        on_flash: redo writes in the interval that did not use the flash log because the redo logs are on flash.
+        writes: all redo writes in the interval.
     """
 
     release: str = ""
@@ -53,8 +53,9 @@ _NOTHING, _DISKS = "can't show anything", "can't show what flash logging does ag
 
 
 def limits(cells: Mapping[str, RedoPath]) -> list[str]:
-    """Return what a comparison of flash logging on and off can't show on these cells, and why: a sentence each, without its
-    stop. Empty where nothing stands in its way."""
+    """Return what a comparison of flash logging on and off can't show on these cells, and why, as sentences without their full
+    stops; empty if it can show everything.
+    """
     found: dict[tuple[str, str], list[str]] = {}
     for cell, path in cells.items():
         for why in _limits(path):

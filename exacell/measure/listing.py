@@ -1,7 +1,8 @@
-"""What LIST METRICCURRENT printed, saved as a text: the counters of a snapshot that nobody took. Pure.
+"""Read the output of LIST METRICCURRENT from a text file as the counters of a snapshot. Pure.
 
-Read are rows as CellCLI prints them by default (name, object, value with its unit), the same with a collectionTime behind, and
-DETAIL, each with or without the ``cell: `` that dcli puts in front. Source: reference cellcli.md 3.1; procedures.md, P1.
+Accepted are rows as CellCLI prints them by default (name, object, value with its unit), the same with a collectionTime at the
+end, and DETAIL, each with or without the ``cell: `` that dcli puts in front. Source: reference cellcli.md 3.1; procedures.md,
+P1.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from exacell.measure.delta import FIGURED
 from exacell.measure.snapshot import UNTIMED, CellCounters
 
 UNNAMED = "(one cell)"
-"""The cell of a text that names none."""
+"""Name of the cell in a text that names none."""
 
 _CELL = re.compile(r"(?P<cell>[A-Za-z][\w.-]*): (?=\s*(?:[A-Z]{2,}\w*_|name:|metric|object|collection|alert))")
 _ROW = re.compile(
@@ -26,16 +27,16 @@ _ROW = re.compile(
 )
 _VALUE = re.compile(r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?(?: .*)?")
 _BESIDE = re.compile(r"CellCLI|Copyright|>|\d+ rows?\b|quitting$|\[?\w+@\S.*[#$]|# ?cellcli\b", re.IGNORECASE)
-"""Lines of a terminal around a listing: CellCLI's own, and a shell's prompt."""
+"""Lines of a terminal around a listing: CellCLI's own lines, and a shell's prompt."""
 
 _HINT = "cellcli -e \"list metriccurrent where objectType = 'FLASHLOG'\" > before.txt makes such a text"
 
 
 def read_listing(text: str, source: str) -> tuple[dict[str, dict[str, CellCounters]], tuple[str, ...]]:
-    """Return kind → cell → its counters, and the metrics that are not known and so not read.
+    """Return kind → cell → its counters, and the names of unknown metrics, which are not read.
 
     Raises:
-        RefusedError: a line is no row of METRICCURRENT, a value is no number, or a row stands twice.
+        RefusedError: a line is not a row of METRICCURRENT, a value is not a number, or a row is repeated.
     """
     found: dict[str, dict[str, CellCounters]] = {}
     strange: dict[str, None] = {}
@@ -59,7 +60,7 @@ def read_listing(text: str, source: str) -> tuple[dict[str, dict[str, CellCounte
 
 
 def _rows(text: str, source: str) -> Iterator[tuple[str, str, str, float, int]]:
-    """Yield cell, metric, object, value and collection of each row."""
+    """Yield cell, metric, object, value and collection time of each row."""
     detailed: dict[str, list[str]] = {}
     for number, whole in enumerate(text.splitlines(), 1):
         prefix = _CELL.match(whole)
@@ -84,7 +85,7 @@ def _rows(text: str, source: str) -> Iterator[tuple[str, str, str, float, int]]:
 
 
 def _apart(lines: list[str]) -> Iterator[str]:
-    """Yield the lines of DETAIL with an empty one before each object: dcli leaves those away."""
+    """Yield the lines of DETAIL with an empty one before each object, because dcli removes empty lines."""
     for line in lines:
         if line.startswith("name:"):
             yield ""
@@ -104,7 +105,7 @@ def _number(text: str, place: str) -> float:
 
 
 def _time(text: str | None) -> int:
-    """Return epoch ms, :data:`UNTIMED` where no time stands there."""
+    """Return epoch ms; :data:`UNTIMED` if there is no time."""
     try:
         return int(datetime.fromisoformat(text).timestamp() * 1000) if text else UNTIMED
     except ValueError:

@@ -1,8 +1,9 @@
-"""Waits that share a log write: they end together, so the log write is what is independent, not the wait. Pure.
+"""Group waits by log write: waits for one log write end together, so only the log writes are independent of each other. Pure.
 
-What is kept of millions of groups is, by their size, how many there are, and the sums of their waits and of the squares of
-those: whole numbers, from which the mean of the writes' means and the variance of the mean of all waits follow exactly. Source:
-reference measurement.md 2.4; for the variance of a mean of clusters: W. G. Cochran, Sampling Techniques, 1977, chapter 6.
+For millions of groups, only the following is stored by group size: the number of groups, and the sums of their waits and of
+the squares of those sums. From these whole numbers the mean of the writes' means and the variance of the mean of all waits
+follow exactly. Source: reference measurement.md 2.4; for the variance of a mean of clusters: W. G. Cochran, Sampling
+Techniques, 1977, chapter 6.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from exacell.core.values import dataclass
 from exacell.measure.distributions import t_quantile
 
 PACK = 1 << 40
-"""One group is ``waits * PACK + their sum in microseconds`` while it is gathered."""
+"""While it is collected, a group is stored as ``waits * PACK + their sum in microseconds``."""
 
 
 @dataclass(frozen=True)
 class OfSize:
-    """All groups with the same number of waits: how many, the sum of their waits, the sum of the squares of each group's sum."""
+    """All groups with the same number of waits: their number, the sum of their waits, the sum of the squares of each group's
+    sum.
+    """
 
     groups: int
     total: int
@@ -30,13 +33,13 @@ class OfSize:
 
 @dataclass(frozen=True)
 class LogWrites:
-    """The groups of one set of waits, by how many waits share a write."""
+    """The groups of one set of waits, by the number of waits that share a log write."""
 
     by_size: Mapping[int, OfSize]
 
     @classmethod
     def of(cls, packed: Iterable[int]) -> LogWrites:
-        """Return the groups that are given packed, see :data:`PACK`."""
+        """Return the groups of packed waits; :data:`PACK` describes the packing."""
         found: dict[int, list[int]] = {}
         for group, times in Counter(packed).items():
             size, total = divmod(group, PACK)
@@ -48,23 +51,25 @@ class LogWrites:
 
     @property
     def writes(self) -> int:
-        """How many log writes there were."""
+        """Return the number of log writes."""
         return sum(own.groups for own in self.by_size.values())
 
     @property
     def waits(self) -> int:
-        """How many waits."""
+        """Return the number of waits."""
         return sum(size * own.groups for size, own in self.by_size.items())
 
     def means(self) -> tuple[float, float, int]:
-        """Return mean and variance of the writes' mean waits, and how many writes; there must be two at least."""
+        """Return mean and variance of the writes' mean waits, and the number of writes; there must be at least two."""
         count = self.writes
         total = sum((Fraction(own.total, size) for size, own in self.by_size.items()), Fraction())
         squares = sum((Fraction(own.squares, size * size) for size, own in self.by_size.items()), Fraction())
         return float(total / count), float((squares - total * total / count) / (count - 1)), count
 
     def mean_of_waits(self) -> tuple[float, float]:
-        """Return the mean of all waits and its standard error when whole writes are drawn, not waits; two writes at least."""
+        """Return the mean of all waits and its standard error with the log write as the unit; there must be at least two
+        writes.
+        """
         count, waits = self.writes, self.waits
         total = sum(own.total for own in self.by_size.values())
         mean = Fraction(total, waits)
@@ -79,7 +84,7 @@ class LogWrites:
 
 
 def together(parts: Iterable[LogWrites]) -> LogWrites:
-    """Return the groups of several instances together: no write is of two of them."""
+    """Return the groups of several instances together; no log write belongs to two of them."""
     found: dict[int, OfSize] = {}
     for part in parts:
         for size, own in part.by_size.items():
@@ -89,9 +94,9 @@ def together(parts: Iterable[LogWrites]) -> LogWrites:
 
 
 def difference(a: LogWrites, b: LogWrites, level: float = 0.95) -> tuple[float, float, float] | None:
-    """Return by how much the mean wait of b differs from a's, and the interval, with the log write as the unit.
+    """Return the difference between the mean waits, b minus a, and the ends of its interval, with the log write as the unit.
 
-    None where one has fewer than two writes.
+    None if one of them has fewer than two writes.
     """
     if min(a.writes, b.writes) < 2:
         return None

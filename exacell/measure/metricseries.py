@@ -1,4 +1,4 @@
-"""A metric over time on several cells: ranges, rates of counters, and when it was highest. Pure."""
+"""Summarize a metric over time on several cells: ranges, rates of counters, and when it was highest. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Line:
 
     Attributes:
         values: (seconds since 1970 on the cell's clock, value), ascending in time.
-        zone: of the cell's clock.
+        zone: time zone of the cell's clock.
     """
 
     cell: str
@@ -31,9 +31,10 @@ class Line:
     zone: tzinfo | None = None
 
     def shown(self, *, counter: bool) -> list[tuple[float, float]]:
-        """Return what is looked at: the values, of a counter the rates a second, each at the end of its interval.
+        """Return the points that are evaluated: the values, or for a counter the rates per second, each at the end of its
+        interval.
 
-        An interval in which the counter fell has none.
+        An interval in which the counter fell has no rate.
         """
         if not counter:
             return list(self.values)
@@ -45,14 +46,14 @@ class Line:
 
     @property
     def fell(self) -> int:
-        """How often it fell from one collection to the next."""
+        """Return how often the value fell from one collection to the next."""
         return sum(second < first for (_, first), (_, second) in pairwise(self.values))
 
 
 def lines_of(cell: str, rows: Iterable[Mapping[str, Any]]) -> list[Line]:
-    """Return the lines that rows of METRICHISTORY and METRICCURRENT make, in the order of their objects' names.
+    """Return the lines in rows of METRICHISTORY and METRICCURRENT, in the order of their objects' names.
 
-    Rows without a number or a readable time are left out; two of one object and time are one.
+    Rows without a number or a readable time are left out; rows with the same object and time count once.
     """
     found: dict[str, dict[float, float]] = {}
     units: dict[str, str] = {}
@@ -77,16 +78,16 @@ def _moment(row: Mapping[str, Any]) -> datetime | None:
 
 
 _DRAWN = 10
-"""Lines in a chart; with more they can't be told apart."""
+"""Maximum number of lines in a chart; more could not be distinguished."""
 
 
 def finding(name: str, means: str, lines: Sequence[Line], *, counter: bool) -> Finding:
-    """Return what the lines say.
+    """Return the finding about the lines.
 
     Args:
-        means: what the metric counts, a clause; empty where that is not known.
-        lines: one at least.
-        counter: it only grows, so that rates are looked at.
+        means: what the metric counts, a clause; empty if not known.
+        lines: at least one.
+        counter: whether the metric only grows, so that its rates are evaluated.
     """
     unit = lines[0].unit
     rate = f"{unit}/s" if counter else unit
@@ -128,7 +129,7 @@ _COLUMNS = {
     False: ("cell", "object", "collections", "latest", "least", "mean", "most", "unit"),
     True: ("cell", "object", "collections", "latest", "increase", "least", "mean", "most", "unit", "fell"),
 }
-"""Of values, and of counters, whose least, mean and most are rates a second."""
+"""Columns for values (False) and for counters (True), whose least, mean and most are rates per second."""
 
 
 def _row(line: Line, found: Sequence[tuple[float, float]], counter: bool) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Shares of counted events, with intervals that hold for small counts and for shares near 0 and 1. Pure."""
+"""Shares of counted events, with intervals that are valid for small counts and for shares near 0 and 1. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Z95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Share:
-    """A share in percent with its 95 % interval, as counting alone makes it uncertain."""
+    """A share in percent with its 95 % interval, from the uncertainty of counting alone."""
 
     percent: float
     low: float
@@ -24,9 +24,9 @@ class Share:
 
 
 def share(part: float, whole: float) -> Share | None:
-    """Return ``part`` of ``whole`` with Wilson's score interval; None where nothing was counted.
+    """Return ``part`` of ``whole`` with Wilson's score interval; None if nothing was counted.
 
-    The interval takes the events for independent of each other. Source: E. B. Wilson, JASA 22 (1927) 209.
+    The interval assumes that the events are independent of each other. Source: E. B. Wilson, JASA 22 (1927) 209.
     """
     if whole <= 0:
         return None
@@ -37,16 +37,17 @@ def share(part: float, whole: float) -> Share | None:
 
 
 def rounded(value: float, of: Share) -> str:
-    """Return a percentage with as many digits as the interval of ``of`` is worth, one at least."""
+    """Return a percentage with as many decimals as the interval of ``of`` justifies, at least one."""
     width = of.high - of.low
     digits = 1 if width >= 0.2 else 2 if width >= 0.02 else 3
     return f"{value:.{digits}f}"
 
 
 def differ_by_more_than_chance(counts: Sequence[tuple[float, float]]) -> bool:
-    """Whether shares (part, whole) differ more than chance makes equal shares differ: chi-square, p below 0.001.
+    """Return whether shares (part, whole) differ by more than chance explains: chi-square, p below 0.001.
 
-    The tail by Wilson and Hilferty's cube root, good to a tenth of p there. Source: PNAS 17 (1931) 684.
+    The tail is approximated with Wilson and Hilferty's cube root; its error there is at most a tenth of p. Source: PNAS 17
+    (1931) 684.
     """
     used = [(part, whole) for part, whole in counts if whole > 0]
     total = sum(whole for _, whole in used)
@@ -60,7 +61,7 @@ def differ_by_more_than_chance(counts: Sequence[tuple[float, float]]) -> bool:
 
 
 def apart(one: Share, other: Share) -> Share:
-    """Return by how many points of percent ``other`` is more than ``one``, with its 95 % interval; either may be below 0.
+    """Return the difference ``other`` minus ``one`` in percentage points, with its 95 % interval; all may be below 0.
 
     Source: R. G. Newcombe, Statistics in Medicine 17 (1998) 873, method 10, of two of Wilson's intervals.
     """

@@ -1,8 +1,8 @@
-"""Trace files reduced where they lie: what a shell and awk print of them, and what is read of that. Pure.
+"""Reduce trace files on their host: the shell and awk script for it, and how to read its output. Pure.
 
-The script only reads, needs sh, find, sort, tail, wc and awk as POSIX has them, and makes no file. It gives what
-:func:`exacell.measure.trace10046.summarize` gives of the same files: waits by event and microsecond, file by file, and the
-log writes that waits share. awk's numbers are exact up to 2^53; sums of squares come in three parts that stay below.
+The script only reads, needs sh, find, sort, tail, wc and awk as in POSIX, and creates no file. Its result is that of
+:func:`exacell.measure.trace10046.summarize` for the same files: waits by event and microsecond, file by file, and the log
+writes that waits share. awk's numbers are exact up to 2^53; sums of squares are split into three parts that stay below.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ def script(directory: str, pattern: str, event: str, *, minutes: int | None = No
     """Return the shell script that reduces the files of one directory.
 
     Args:
-        pattern: of the files' names, with * and ? as a shell takes them.
-        minutes: only files that were written to in so many minutes; None: all.
+        pattern: pattern of the files' names, with * and ? as in a shell.
+        minutes: only files that were written to in the last minutes; None: all.
     """
     return _SCRIPT.format(
         no_awk=_NO_AWK,
@@ -216,22 +216,22 @@ def script(directory: str, pattern: str, event: str, *, minutes: int | None = No
 
 @dataclass(frozen=True)
 class Reduced:
-    """What one node told of its files: each by itself, and the log writes that waits of all of them share."""
+    """The result of one node: its files one by one, and the log writes that waits in any of them share."""
 
     files: Sequence[Traced]
     writes: LogWrites
 
 
 def lacks_awk(text: str) -> bool:
-    """Whether a node said that it has no awk."""
+    """Return whether a node reported that it has no awk."""
     return _NO_AWK in text
 
 
 def read_reduced(text: str, directory: str) -> Reduced:
-    """Return what the script printed.
+    """Return the result in the script's output.
 
     Raises:
-        ReplyError: it did not come to its end, or a line of it can't be read.
+        ReplyError: the script did not reach its end, or a line can't be read.
     """
     if _NO_DIRECTORY in text:
         raise ReplyError(
@@ -263,7 +263,7 @@ def read_reduced(text: str, directory: str) -> Reduced:
 
 
 class _File:
-    """One file while its lines are read."""
+    """One file while its lines are being read."""
 
     def __init__(self, name: str, size: int) -> None:
         self._name, self._size = name, size
@@ -273,7 +273,7 @@ class _File:
         self._odd: dict[str, int] = {}
 
     def take(self, kind: str, rest: str) -> None:
-        """Take one line; ValueError or KeyError where it can't be read."""
+        """Read one line; raise ValueError or KeyError if it can't be read."""
         if kind == "B":
             self._broken = _REASONS[rest]
         elif kind == "L":
@@ -291,7 +291,7 @@ class _File:
             raise ValueError(kind)
 
     def traced(self) -> Traced:
-        """Return what the file holds."""
+        """Return the contents of the file."""
         return Traced(
             events={event: Histogram.of(waits) for event, waits in self._counts.items()},
             lookalikes=self._lookalikes,

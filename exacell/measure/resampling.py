@@ -1,4 +1,4 @@
-"""How sure differences of quantiles are, where values of one block depend on each other: whole blocks are drawn. Pure.
+"""Intervals for differences of quantiles if the values within a block depend on each other: whole blocks are resampled. Pure.
 
 Needs numpy, the extra ``analysis``. Source: reference measurement.md 2.4 and 2.5, block bootstrap on block histograms.
 """
@@ -18,7 +18,7 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Shift:
-    """The difference of one quantile, of the first set from the second, with its 95 % interval."""
+    """The difference of one quantile, first set minus second, with its 95 % interval."""
 
     p: float
     difference: float
@@ -32,8 +32,8 @@ def quantile_shifts(
     """Return the shift of each quantile between two sets of blocks.
 
     Args:
-        a, b: the histogram of each block: a run, a stretch of time, a group of log writes; two at least in each.
-        draws: how often both sets are drawn anew.
+        a, b: the histogram of each block: a run, a period of time, a group of log writes; at least two in each set.
+        draws: how often both sets are resampled.
 
     Raises:
         ValueError: a set has fewer than two blocks; a mistake of the programmer.
@@ -52,7 +52,7 @@ def quantile_shifts(
 
 
 def _drawn(blocks: Sequence[Histogram], probabilities: Sequence[float], draws: int, rng: np.random.Generator) -> Counts:
-    """Return ``draws`` rows of quantiles, each of as many blocks as there are, drawn with repetition."""
+    """Return ``draws`` rows of quantiles; each row is of as many blocks as there are, drawn with repetition."""
     values = np.unique(np.concatenate([np.asarray(block.values, dtype=np.int64) for block in blocks]))
     table = np.zeros((len(blocks), len(values)))
     for row, block in enumerate(blocks):

@@ -1,4 +1,4 @@
-"""Two intervals between snapshots beside each other, such as a run with the flash log and one without it. Pure."""
+"""Compare two intervals between snapshots, such as a run with the flash log and one without it. Pure."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from exacell.measure.proportion import Share, apart, rounded
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
-    """What lies between two snapshots.
+    """The interval between two snapshots.
 
     Attributes:
         name: as the user writes it, ``before..after``.
-        seconds: how long it lasted; 0 where the rack has no figure.
-        explained: by kind.
+        seconds: its length; 0 if the rack has no figure.
+        explained: kind → its explanation.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Interval:
     explained: Mapping[str, Explanation]
 
     def figures(self, kind: str) -> dict[str, Figure]:
-        """Return its figures of a kind by name; none where the rack has none."""
+        """Return figure name → figure of a kind; empty if the rack has none."""
         return {figure.name: figure for figure in self.explained[kind].figures}
 
 
@@ -46,7 +46,7 @@ _SHARES = {
         "no small read asked the flash cache",
     ),
 }
-"""The share of each kind, what it is of, its sentence, and what is said where it is of nothing."""
+"""Kind → its main share, the total of that share, its sentence, and the sentence for a total of 0."""
 
 NO_PROOF = (
     "Two intervals are two single runs: what else differed between them is in it, and the intervals of confidence come from "
@@ -55,7 +55,7 @@ NO_PROOF = (
 
 
 def sentences(a: Interval, b: Interval) -> Iterator[str]:
-    """Yield what the second interval says beside the first, the share that matters of each kind first."""
+    """Yield sentences that compare the second interval with the first; the main share of each kind comes first."""
     void = [
         f"{one.name}: {one.explained[kind].sentences[0]}" for one in (a, b) for kind in a.explained if not one.seconds
     ]
@@ -103,7 +103,7 @@ def _share(figure: Figure | None) -> Share | None:
 
 
 def rows(kind: str, a: Interval, b: Interval) -> Iterator[dict[str, Any]]:
-    """Yield a row for each figure that both or one of them has: shares and means as they are, counts a second."""
+    """Yield a row for each figure of either interval: shares and means unchanged, counts per second."""
     one, other = a.figures(kind), b.figures(kind)
     for name in dict.fromkeys((*one, *other)):
         figure = one.get(name) or other[name]
@@ -136,5 +136,5 @@ def _short(value: float | None) -> float | None:
 
 
 def lasted(one: Interval) -> str:
-    """Return how long an interval lasted, a phrase."""
+    """Return the length of an interval, as a phrase."""
     return f"{format_duration(one.seconds)} between two collections" if one.seconds else "no figure for the rack"

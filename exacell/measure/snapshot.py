@@ -1,9 +1,10 @@
-"""A snapshot, the counters of one moment on every cell with the passport of that moment; and whether they began anew since. Pure.
+"""Snapshots: the counters of one moment on every cell with the conditions of that moment; and whether counters restarted
+since. Pure.
 
-A counter that fell has begun anew. One that did not fall may have, too: a load behind the restart that is larger than the
-one before hides it. So more than the counters themselves is asked: when CELLSRV was started, counters that only a start of
-CELLSRV resets, and each minute of the cell's own metric history. Source: reference cellcli.md 4, "Cumulative = since CELLSRV
-start or since the object (cache) was created"; measurement.md 2.1.
+A counter that fell has restarted. One that did not fall may have restarted, too, if the load after the restart was larger than
+the load before. So other signs are checked: when CELLSRV was started, counters that only a start of CELLSRV resets, and each
+minute of the cell's own metric history. Source: reference cellcli.md 4, "Cumulative = since CELLSRV start or since the object
+(cache) was created"; measurement.md 2.1.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from exacell.core.cellset import called_now
 from exacell.core.values import dataclass, replace
 
 SYSSTAT = "sysstat"
-"""The kind of a snapshot of a database's statistics, V$SYSSTAT, by instance."""
+"""Kind of a snapshot of a database's statistics, V$SYSSTAT, by instance."""
 
 LISTED = "LIST "
-"""So begins the kind of a snapshot of rows: it is the statement that told them."""
+"""Beginning of the kind of a snapshot of rows; the kind is the LIST statement."""
 
 
 UNTIMED = -1
-"""When counters were collected of which nothing tells it."""
+"""Time of a collection whose time is not known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +34,16 @@ class CellCounters:
     """One cell's counters.
 
     Attributes:
-        collected: collectionTime on the cell's own clock, epoch ms; never compared with another cell's; UNTIMED where a saved
-            listing does not tell it.
-        values: metric name → value in the metric's unit, of kinds with several objects a cell ``metric object`` → value, of
-            a database statistic → value.
-        passport: what else decides how the numbers are to be read: see :mod:`exacell.measure.delta`; ``created`` is when
-            the cache or log that is counted was created, ``logCreated`` when the flash log was.
-        started: when CELLSRV was started, epoch ms on the cell's own clock; 0 where the cell did not say.
-        marks: counters of other objects that start anew with CELLSRV (``FL_``: with the flash log as well), metric and
-            object → value: they show a restart that ``values`` have caught up with.
-        rows: what a LIST statement told instead of counters, ``object|name|attribute`` → value; see
+        collected: collectionTime by the cell's own clock, epoch ms; never compared with another cell's; UNTIMED if a saved
+            listing does not contain it.
+        values: metric name → value in the metric's unit; ``metric object`` → value for kinds with several objects per cell;
+            statistic → value for a database.
+        passport: the conditions of the numbers, see :mod:`exacell.measure.delta`; ``created`` is the time when the counted cache
+            or log was created, ``logCreated`` that of the flash log.
+        started: start time of CELLSRV, epoch ms by the cell's own clock; 0 if not known.
+        marks: counters of other objects that restart with CELLSRV (``FL_``: also with the flash log), metric and object → value;
+            they show a restart after which ``values`` have grown beyond their old size.
+        rows: the answer of a LIST statement in place of counters, ``object|name|attribute`` → value; see
             :func:`exacell.plan.drift.neutral`.
     """
 
@@ -59,9 +60,9 @@ class Snapshot:
     """Counters of one kind (``flashlog``, ``flashcache`` …) on every cell, or of every instance, that answered.
 
     Attributes:
-        taken: when its last cell was read, by the clock of the machine that took it, ISO 8601 UTC.
-        began: no collection in it is older than this, by the same clock; empty in snapshots of older versions.
-        hosts: host beside the cells → its facts, ``kind|name|attribute`` → value, of those that were asked for.
+        taken: time when its last cell was read, by the clock of the machine that took it, ISO 8601 UTC.
+        began: time before the oldest collection in it, by the same clock; empty in snapshots of older versions.
+        hosts: host that is not a cell → its facts, ``kind|name|attribute`` → value, for the hosts that were asked for.
     """
 
     rack: str
@@ -84,10 +85,10 @@ def from_json(data: Mapping[str, Any]) -> Snapshot:
 
 
 def named(snapshot: Snapshot, hosts: Sequence[str]) -> Snapshot:
-    """Return the snapshot with its cells and hosts called as they are now.
+    """Return the snapshot with its cells and hosts under their current names.
 
     Args:
-        hosts: how they are called now, short or in full.
+        hosts: the current names, short or in full.
     """
     return replace(snapshot, cells=called_now(snapshot.cells, hosts), hosts=called_now(snapshot.hosts, hosts))
 
@@ -96,7 +97,7 @@ _LOG = "FL_"
 
 
 def restarted(before: CellCounters, after: CellCounters) -> str:
-    """Return how two collections of a cell show that CELLSRV was restarted in between; empty when they do not."""
+    """Return the sign that CELLSRV was restarted between two collections of a cell; empty if there is none."""
     if after.started > before.collected > 0:
         server = after.passport.get("server", "CELLSRV")
         return f"{server} was started at {_at(after.started)}, behind the first collection"
@@ -111,7 +112,7 @@ def restarted(before: CellCounters, after: CellCounters) -> str:
 
 
 def knows_restarts(before: CellCounters, after: CellCounters) -> bool:
-    """Whether both collections have something that tells a restart of CELLSRV from a flush."""
+    """Return whether both collections have data that distinguish a restart of CELLSRV from a flush."""
     return bool(after.started) or bool(before.marks.keys() & after.marks.keys())
 
 
@@ -120,7 +121,7 @@ def _fell(name: str, first: float, second: float) -> str:
 
 
 def fell(before: CellCounters, after: CellCounters, names: Iterable[str]) -> str:
-    """Return the first counter that is smaller in the second collection, with both values; empty when none is."""
+    """Return the first counter that is smaller in the second collection, with both values; empty if none is."""
     for name in names:
         first, second = before.values.get(name), after.values.get(name)
         if first is not None and second is not None and second < first:
@@ -129,15 +130,15 @@ def fell(before: CellCounters, after: CellCounters, names: Iterable[str]) -> str
 
 
 def created_anew(before: CellCounters, after: CellCounters) -> bool:
-    """Whether the cache or log that is counted is another one in the second collection."""
+    """Return whether the counted cache or log was created again before the second collection."""
     return not _same(before, after, "created")
 
 
 def fell_in_history(name: str, rows: Sequence[tuple[int, float]], before: CellCounters, after: CellCounters) -> str:
-    """Return when a counter fell between two collections as the cell's own history tells; empty when it did not.
+    """Return when a counter fell between two collections, according to the cell's own history; empty if it did not.
 
     Args:
-        rows: collectionTime in epoch ms and value, in any order; those outside of the two collections do not count.
+        rows: collectionTime in epoch ms and value, in any order; rows outside of the two collections are ignored.
     """
     within = sorted(row for row in rows if before.collected < row[0] < after.collected)
     last = before.values.get(name)
@@ -149,9 +150,9 @@ def fell_in_history(name: str, rows: Sequence[tuple[int, float]], before: CellCo
 
 
 def history_witness(before: Iterable[CellCounters], names: Iterable[str]) -> str:
-    """Return the counter whose history shows a restart best: the one whose smallest value in any cell is largest.
+    """Return the counter whose history shows a restart best: the one whose smallest value in any cell is the largest.
 
-    Empty when each of them is 0 somewhere: what is 0 can't fall.
+    Empty if each of them is 0 in some cell, because a counter of 0 can't fall.
     """
     cells = list(before)
     least = {name: min((cell.values.get(name, 0.0) for cell in cells), default=0.0) for name in names}
@@ -160,10 +161,10 @@ def history_witness(before: Iterable[CellCounters], names: Iterable[str]) -> str
 
 
 def shared(kinds: Mapping[str, tuple[CellCounters, CellCounters]], names: Mapping[str, Iterable[str]]) -> str:
-    """Return what the snapshots of one cell, of all kinds, say of a restart of CELLSRV; empty when nothing does.
+    """Return the sign of a restart of CELLSRV in the snapshots of one cell, of all kinds; empty if there is none.
 
-    A restart that one kind shows holds for all. Counters of the flash cache fall by a flush as well; they speak for a restart
-    only where nothing could tell the two apart.
+    A restart that one kind shows is true for all. Counters of the flash cache also fall after a flush; they count as a sign
+    only if no other data could distinguish the two.
 
     Args:
         kinds: kind → first and second collection.

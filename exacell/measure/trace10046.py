@@ -1,11 +1,11 @@
-"""10046 trace files: an exact histogram of waits by event and microsecond. Pure: pieces of bytes in, counts out.
+"""Read 10046 trace files into an exact histogram of waits by event and microsecond. Pure: pieces of bytes in, counts out.
 
-A wait is a line that begins with ``WAIT #<cursor>: nam='<event>' ela= <µs>``. The texts of statements and bind values are free
-and may hold such lines: what stands between PARSING IN CURSOR and END OF STMT, behind PARSE ERROR, or in a bind value, is no
-wait. One compiled expression goes over each piece; a piece with free texts is looked at again. Over large files numpy goes
-instead, where it is, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1 and 1.2; of the
-method's speed: the same, 3; of ``len=`` behind PARSE ERROR and of ``avl=``, the length of a bind value: N. Debes, Secrets of
-the Oracle Database, 2009, chapter 24.
+A wait is a line that begins with ``WAIT #<cursor>: nam='<event>' ela= <µs>``. The texts of statements and bind values may
+contain any lines, also such ones: lines between PARSING IN CURSOR and END OF STMT, after PARSE ERROR, or in a bind value are
+not waits. One compiled expression searches each piece; a piece with such texts is examined again. For large files numpy is
+used instead, if installed, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1 and 1.2;
+of the method's speed: the same, 3; of ``len=`` behind PARSE ERROR and of ``avl=``, the length of a bind value: N. Debes,
+Secrets of the Oracle Database, 2009, chapter 24.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from exacell.measure.waitlines import WaitLines
 
 Fill = Callable[[memoryview], int]
-"""Puts the next bytes of a file into memory and returns how many, 0 at its end."""
+"""Puts the next bytes of a file into memory and returns their number, 0 at the end of the file."""
 
 ROOM = 512 << 10
-"""Bytes that are looked at together: what a processor keeps close to it. The same memory is filled again and again."""
+"""Bytes that are examined at a time, so that they fit into a processor's cache. The same memory is filled again and again."""
 
 BEHIND = 256
-"""Bytes of that memory that stay empty behind what came: :mod:`exacell.measure.waitlines` reads whole words."""
+"""Bytes of that memory that stay empty after the data: :mod:`exacell.measure.waitlines` reads whole words."""
 
 HEAD = 4096
-"""Bytes at the beginning of a file that tell whose it is."""
+"""Bytes at the beginning of a file that contain its head."""
 
 LIMITED = b"*** DUMP FILE SIZE IS LIMITED TO"
 _BEGIN, _END = b"\nPARSING IN CURSOR #", b"\nEND OF STMT"
 _FREE = re.compile(rb"\n(?:PARSING IN CURSOR #|PARSE ERROR #[0-9]++:len=([0-9]++)[^\n]*+\n|( ++value=\"))")
-"""How a free text begins: a statement, one that could not be parsed with its length, a bind value."""
+"""Beginning of a free text: a statement; a statement that could not be parsed, with its length; a bind value."""
 
 _LENGTH = re.compile(rb"\bavl=([0-9]{1,5})\b")
 _CLOSED = re.compile(rb'"\r?\n')
@@ -52,10 +52,10 @@ _SIGN = re.compile(
     + _RECORD.pattern,
     re.M,
 )
-"""What a trace file has in its first lines: its head, or a record."""
+"""Pattern of the first lines of a trace file: its head, or a record."""
 
 LONGEST_VALUE = 32_767
-"""Bytes of the longest bind value; a larger ``avl`` is none. Source: Oracle Database Reference, MAX_STRING_SIZE."""
+"""Bytes of the longest bind value; a larger ``avl`` is not a length. Source: Oracle Database Reference, MAX_STRING_SIZE."""
 
 _FAKE = re.compile(rb"nam='([^'\n]*)' ela= *-?\d")
 _HEADER = re.compile(
@@ -67,40 +67,41 @@ CUT_BY_SIZE = "its size was limited (max_dump_file_size): what the session did l
 IN_STATEMENT = "it ends within the text of a statement"
 CUT = "its last line is cut"
 ENDLESS = "a statement or bind value in it has no end"
-"""Why a file is no whole sample."""
+"""Why a file is an incomplete sample."""
 
 _FIRST = itemgetter(0)
 
 DIGITS = 64
-"""Characters of a time, with blanks; a longer one is no number that is read."""
+"""Maximum number of characters of a time, with blanks; a longer one is not read as a number."""
 
 STATEMENT = 64 << 20
-"""Bytes after which a statement without an end is none: a file that is damaged."""
+"""Bytes after which a statement without an end means that the file is damaged."""
 
 MOST = 86_400_000_000
-"""Microseconds of a day: a session that waits longer for one thing has a wrong clock."""
+"""Microseconds of a day; a longer single wait means that the clock was wrong."""
 
 
 def possible(wait: int) -> bool:
-    """Return whether a wait can have lasted so many microseconds: not below 0, also not as 32 bits without a sign, nor over
-    a day."""
+    """Return whether a wait of so many microseconds is possible: not below 0 (also not as an unsigned 32-bit number), and not
+    longer than a day.
+    """
     return 0 <= wait <= MOST and not (1 << 32) - 1_000_000 <= wait < 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class Traced:
-    """What one or several trace files hold.
+    """The contents of one or several trace files.
 
     Attributes:
         events: event → its waits in microseconds.
-        lookalikes: waits that stand inside the text of a statement or of a bind value, not counted.
-        odd: event → waits with a time that can't be (see :func:`possible`), not counted.
-        broken: why a file is no whole sample, a clause each, by file.
-        headers: what its head says of release, instance, node, process and time, by file.
-        files, size: how many, and their bytes.
-        writes: instance → number of a log write (``sync scn``) → its waits for the event, packed as
-            :data:`exacell.measure.logwrites.PACK` says; only where it was asked for.
-        recognised: something in it says that it is a trace file.
+        lookalikes: number of lines like waits inside the text of a statement or a bind value; they are not counted as waits.
+        odd: event → number of waits with an impossible time (see :func:`possible`); they are not counted as waits.
+        broken: file → why it is an incomplete sample, as a clause.
+        headers: file → the lines of its head about release, instance, node, process and time.
+        files, size: number of files, and their bytes.
+        writes: instance → number of a log write (``sync scn``) → its waits for the event, packed as in
+            :data:`exacell.measure.logwrites.PACK`; only if it was asked for.
+        recognised: whether something in it shows that it is a trace file.
     """
 
     events: Mapping[str, Histogram] = field(default_factory=dict)
@@ -115,7 +116,7 @@ class Traced:
 
 
 def together(parts: list[Traced]) -> Traced:
-    """Return what several files hold together."""
+    """Return the contents of several files together."""
     names = dict.fromkeys(name for part in parts for name in part.events)
     strange = dict.fromkeys(name for part in parts for name in part.odd)
     return Traced(
@@ -132,7 +133,7 @@ def together(parts: list[Traced]) -> Traced:
 
 
 def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
-    """Return the waits of each log write over all files: the sessions of an instance share them."""
+    """Return the waits of each log write over all files, because the sessions of an instance share log writes."""
     found: dict[str, dict[int, int]] = {}
     for part in parts:
         for instance, writes in part.writes.items():
@@ -148,7 +149,7 @@ def _add(known: dict[int, int], more: Mapping[int, int]) -> None:
 
 
 def filling(pieces: Iterable[bytes]) -> Fill:
-    """Return what fills memory with pieces of bytes, one after another."""
+    """Return a function that fills memory with pieces of bytes, one after the other."""
     left, more = b"", iter(pieces)
 
     def fill(room: memoryview) -> int:
@@ -166,11 +167,11 @@ def filling(pieces: Iterable[bytes]) -> Fill:
 
 
 def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = False, quick: bool = False) -> Traced:
-    """Return the waits of one trace file: of one event, or of all where none is named.
+    """Return the waits in one trace file: for one event, or for all if ``event`` is empty.
 
     Args:
-        grouped: tell which waits for the event share a log write, too.
-        quick: let numpy find the waits, where it is installed; to load it takes as long as to read some MB.
+        grouped: whether to find out which waits for the event share a log write.
+        quick: whether numpy searches for the waits, if installed; loading numpy takes as long as reading some MB.
     """
     grouped = grouped and bool(event)
     pattern, fakes, size = _pattern(event, grouped=grouped), 0, 0
@@ -183,7 +184,9 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         size, until = size + got, kept + got
         head = head or bytes(text[kept : min(until, kept + HEAD)])
         end = text.rfind(b"\n", 0, until)
-        if not got and end <= 0:  # What an unfinished text has kept back is looked at once more at the end of the file.
+        if (
+            not got and end <= 0
+        ):  # The rest that an unfinished text has kept back is examined once more at the end of the file.
             break
         if lines is None:
             found = pattern.findall(text, 0, end)
@@ -238,10 +241,10 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
 
 
 def _counted(seen: Mapping[bytes, int], event: str) -> tuple[dict[str, dict[int, int]], dict[str, int]]:
-    """Return event → wait → how often, and event → how many waits can't have lasted so long.
+    """Return event → wait → count, and event → number of waits with an impossible time.
 
     Args:
-        seen: how often each group of the expression came.
+        seen: group of the expression → how often it occurred.
     """
     counts: dict[str, dict[int, int]] = {}
     odd: dict[str, int] = {}
@@ -259,7 +262,7 @@ def _counted(seen: Mapping[bytes, int], event: str) -> tuple[dict[str, dict[int,
 
 
 def _more(fill: Fill, text: bytearray, kept: int) -> int:
-    """Fill the memory behind what is kept in it, which is made larger where too little is left; return how many bytes came."""
+    """Fill the memory after the part that is kept, and enlarge it if necessary; return the number of new bytes."""
     if len(text) - BEHIND - kept < ROOM:
         text.extend(bytes(max(ROOM, kept)))
     with memoryview(text) as all_of_it, all_of_it[kept:-BEHIND] as room:
@@ -267,48 +270,49 @@ def _more(fill: Fill, text: bytearray, kept: int) -> int:
 
 
 def _wait_lines(event: str, shared: re.Pattern[bytes] | None) -> WaitLines | None:
-    """Return what finds an event's waits in many lines at once; None where numpy is not installed."""
+    """Return the reader that finds an event's waits in many lines at once; None if numpy is not installed."""
     try:
-        from exacell.measure.waitlines import WaitLines  # numpy takes its time, and small files do without.
+        from exacell.measure.waitlines import WaitLines  # numpy is slow to load, and small files don't need it.
     except ImportError:
         return None
     return WaitLines(event, BEHIND, shared)
 
 
 def headers(head: bytes) -> tuple[str, ...]:
-    """Return what the head of a file says of release, instance, node, process and time."""
+    """Return the lines in the head of a file about release, instance, node, process and time."""
     return tuple(line.decode("utf-8", "replace").strip() for line in _HEADER.findall(head)[:5])
 
 
 def instance_in(told: tuple[str, ...]) -> str:
-    """Return the instance that a head names, empty where it names none."""
+    """Return the instance in a head; empty if it names none."""
     return next((line.partition(":")[2].strip() for line in told if line.startswith("Instance name:")), "")
 
 
 class _Writes:
-    """The waits of each log write, as the groups of the expression name them: there are few different waits, so that each is
-    made a number once."""
+    """The waits of each log write, from the groups of the expression. There are few different waits, so each text is converted
+    to a number only once.
+    """
 
     def __init__(self) -> None:
         self._packed = _Packed()
         self._waits: defaultdict[bytes, int] = defaultdict(int)
 
     def add(self, found: Iterable[tuple[bytes, bytes]]) -> None:
-        """Add waits, each with the number of the log write that it was for, which is empty where the line names none."""
+        """Add waits, each with the number of its log write (empty if the line has none)."""
         waits, packed = self._waits, self._packed
         for wait, number in found:
             waits[number] += packed[wait]
 
     def take_away(self, found: Iterable[tuple[bytes, bytes]]) -> None:
-        """Take waits away that were added."""
+        """Remove waits that were added before."""
         for wait, number in found:
             self._waits[number] -= self._packed[wait]
 
     def numbered(self) -> dict[int, int]:
-        """Return number of a log write → its waits, packed; 0 where all of them were taken away."""
+        """Return number of a log write → its waits, packed; 0 if all of them were removed."""
         self._waits.pop(b"", None)
         found = {int(text[:DIGITS]): packed for text, packed in self._waits.items()}
-        if len(found) < len(self._waits):  # Some numbers are written in two ways, with and without zeros before them.
+        if len(found) < len(self._waits):  # Some numbers are written in two ways, with and without leading zeros.
             found = dict.fromkeys(found, 0)
             for text, packed in self._waits.items():
                 found[int(text[:DIGITS])] += packed
@@ -316,7 +320,7 @@ class _Writes:
 
 
 class _Packed(dict[bytes, int]):
-    """Text of a wait → the wait as one of a log write, packed; 0 for one that can't be."""
+    """Text of a wait → the wait, packed for a log write; 0 for an impossible one."""
 
     def __missing__(self, wait: bytes) -> int:
         ela = int(wait[:DIGITS]) if wait else -1
@@ -325,11 +329,11 @@ class _Packed(dict[bytes, int]):
 
 
 def _pattern(event: str, *, grouped: bool) -> re.Pattern[bytes]:
-    """Return the expression whose group is a wait's time, with its event where all are wanted; it also stops, with an empty
-    group, where a piece must be looked at again.
+    """Return the expression whose group is a wait's time, with its event if all events are wanted; with an empty group it also
+    stops where a piece must be examined again.
 
     Args:
-        grouped: a second group is the number of the log write that a wait for the event was for, empty where none is named.
+        grouped: whether a second group is the number of the log write of a wait for the event (empty if the line has none).
     """
     wait = rb"'" + re.escape(event.encode()) + rb"' ela= *+(-?[0-9]++)" if event else rb"'([^'\n]*' ela= *+-?[0-9]++)"
     write = rb"(?:(?: buffer#=[0-9]++|[^\n]*?) sync scn=([0-9]++))?" if grouped else b""
@@ -342,12 +346,12 @@ def _pattern(event: str, *, grouped: bool) -> re.Pattern[bytes]:
 
 
 def _free_texts(text: bytearray, end: int, *, last: bool) -> tuple[list[tuple[int, int]], int]:
-    """Return the free texts, and where the next piece must begin: at ``end``, or before a text that goes on there or the line
-    that tells a value's length.
+    """Return (start, end) of the free texts, and where the next piece must begin: at ``end``, or before a text that continues
+    there, or before the line with a value's length.
 
     Args:
-        end: where the last line ends.
-        last: nothing comes behind it.
+        end: end of the last line.
+        last: whether nothing follows it.
     """
     found: list[tuple[int, int]] = []
     place = 0
@@ -366,16 +370,16 @@ def _free_texts(text: bytearray, end: int, *, last: bool) -> tuple[list[tuple[in
 
 
 def _with_length(text: bytearray, begin: int, end: int) -> int:
-    """Return where the line that ends at ``end`` begins, if it tells the length of a value, and otherwise ``end``."""
+    """Return the begin of the line that ends at ``end`` if it contains the length of a value, otherwise ``end``."""
     line = text.rfind(b"\n", begin, end)
     return line if line >= 0 and _LENGTH.search(text, line, end) is not None else end
 
 
 def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool) -> int:
-    """Return where a bind value's last line ends; -1 where more must come.
+    """Return the end of a bind value's last line; -1 if more bytes are needed.
 
-    A value may have quotes and lines of any kind in it: ``avl`` of the line before tells its length. Where that is not so, as of
-    a value that was cut, it ends at the first quote that ends a line.
+    A value may contain quotes and lines of any kind; ``avl`` in the line before is its length. If that does not fit, as for a
+    value that was cut, it ends at the first quote at the end of a line.
     """
     start = opened.end()
     length = _LENGTH.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.start())
@@ -391,9 +395,9 @@ def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
 
 
 def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool) -> int:
-    """Return where the last line of a statement that could not be parsed ends; -1 where more must come.
+    """Return the end of the last line of a statement that could not be parsed; -1 if more bytes are needed.
 
-    The line before tells its length. Where no line ends there, as of a statement that was cut, it ends before the next record.
+    The line before contains its length. If no line ends there, as for a statement that was cut, it ends before the next record.
     """
     start = opened.end()
     close = _behind(text, start, int(opened[1]), start - 1, end) if len(opened[1]) < DIGITS else end + STATEMENT
@@ -410,8 +414,8 @@ def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
 
 
 def _behind(text: bytearray, start: int, size: int, line: int, end: int) -> int:
-    """Return where a text of so many characters ends. Where the line that told them ends with \\r, at ``line``, each line of the
-    file does, and what ends a line is one character of the text.
+    """Return the end of a text of ``size`` characters. If the line before it ends with \\r (at ``line``), so does each line of
+    the file, and a line end is one character of the text.
     """
     close = start + size
     if text[line - 1 : line] != b"\r":
@@ -425,15 +429,16 @@ _NEW_LINE = ord("\n")
 
 
 def _fakes(text: bytes | bytearray, begin: int, close: int, event: str) -> int:
-    """Return how many waits stand in a free text: of the event, or of any where none is named."""
+    """Return the number of lines like waits in a free text: for the event, or for any if ``event`` is empty."""
     return sum(not event or name == event.encode() for name in _FAKE.findall(text, begin, close))
 
 
 def _broken(rest: bytes, tail: bytes) -> str:
-    """Return why a file is no whole sample, empty where it is.
+    """Return why a file is an incomplete sample; empty if it is complete.
 
     Args:
-        rest: what is left after the last whole line; tail: the last bytes of the file.
+        rest: the bytes after the last whole line.
+        tail: the last bytes of the file.
     """
     if LIMITED in tail:
         return CUT_BY_SIZE

@@ -1,4 +1,4 @@
-"""What a summary of trace files says: the distribution of each event, and what its sample lacks. Pure."""
+"""Describe a summary of trace files: the distribution of each event, and what is missing in the sample. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from exacell.measure.histogram import TAIL, THRESHOLDS_US, Histogram, as_r_print
 from exacell.measure.trace10046 import Traced
 
 NOT_WHOLE = "Not a whole sample"
-"""How the sentence begins that says so."""
+"""Beginning of the sentence about an incomplete sample."""
 
 _MOST = 5
-"""Files that are named for one trouble; more are counted."""
+"""Maximum number of files that are named for one problem; of more, only the number is shown."""
 
 
 def sentences(found: Traced, event: str = "") -> Iterator[str]:
-    """Yield what is to be known before the figures: how much was read, and what is wrong with it."""
+    """Yield the sentences to read before the figures: how much was read, and what is wrong with it."""
     waits = sum(histogram.n for histogram in found.events.values())
     what = f"waits for {event}" if event else f"waits for {counted(len(found.events), 'event')}"
     yield f"{waits:,} {what} in {counted(found.files, 'file')} ({human_size(found.size)})."
@@ -46,7 +46,7 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
 
 
 def doubts(found: Traced) -> Iterator[str]:
-    """Yield what is wrong with a sample: files that are not whole, and times that can't be."""
+    """Yield the problems of a sample: incomplete files, and impossible times."""
     for why in dict.fromkeys(found.broken.values()):
         files = [file for file, its in found.broken.items() if its == why]
         names = ", ".join(files[:_MOST]) + (f" and {len(files) - _MOST} more" if len(files) > _MOST else "")
@@ -59,7 +59,7 @@ def doubts(found: Traced) -> Iterator[str]:
 
 
 def rows(found: Traced) -> list[dict[str, Any]]:
-    """Return one record per event, what took most time first; times in microseconds."""
+    """Return one record per event, the event with the most time first; times in microseconds."""
     ordered = sorted(found.events.items(), key=lambda item: -item[1].total)
     return [{"cell": None, "event": name, **figures(histogram)} for name, histogram in ordered]
 

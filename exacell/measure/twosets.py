@@ -1,6 +1,6 @@
-"""Two sets of values compared: whether and by how much they differ, and in which part. Pure.
+"""Compare two sets of values: whether and by how much they differ, and in which part. Pure.
 
-Formulae and what each is worth at millions of values: reference measurement.md 2.2 to 2.5.
+Formulae, and how much each is worth at millions of values: reference measurement.md 2.2 to 2.5.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ class Welch:
     """Welch's t test of two means.
 
     Attributes:
-        difference: of the first mean from the second.
+        difference: first mean minus second.
         low, high: its 95 % interval.
-        log10_p: two-sided; the probability itself is 0 in a float where it is below -308.
+        log10_p: two-sided; a float can't hold the probability itself if this is below -308.
     """
 
     t: float
@@ -32,12 +32,12 @@ class Welch:
 
     @property
     def p(self) -> float:
-        """The two-sided probability; 0 where a float can't hold it."""
+        """Return the two-sided probability; 0 if a float can't hold it."""
         return exp(self.log10_p * LN10) if self.log10_p > -308 else 0.0
 
 
 def welch(a: tuple[float, float, int], b: tuple[float, float, int], level: float = 0.95) -> Welch | None:
-    """Return the test of two sets given as (mean, variance, n); None where one has fewer than two values or none varies."""
+    """Return the test of two sets given as (mean, variance, n); None if a set has fewer than two values, or no values vary."""
     (m1, s1, n1), (m2, s2, n2) = a, b
     if min(n1, n2) < 2 or not s1 + s2:
         return None
@@ -57,7 +57,7 @@ def moments(found: Histogram) -> tuple[float, float, int]:
 
 
 def cohens_d(a: tuple[float, float, int], b: tuple[float, float, int]) -> float | None:
-    """Return the difference of the means in units of the pooled standard deviation; None where nothing varies."""
+    """Return the difference of the means in units of the pooled standard deviation; None if no values vary."""
     (m1, s1, n1), (m2, s2, n2) = a, b
     if n1 + n2 < 3:
         return None
@@ -66,13 +66,15 @@ def cohens_d(a: tuple[float, float, int], b: tuple[float, float, int]) -> float 
 
 
 _HEAVY = 1.5
-"""Times the standard deviation that the middle half of the values would have if they were normal: 1.2 for exponential ones."""
+"""How many times as large the standard deviation must be as that of a normal distribution with the same quartiles; exponential
+values have 1.2 times.
+"""
 
 
 def heavy(found: Histogram) -> bool:
-    """Whether a few values far out make the standard deviation, so that a difference in units of it looks smaller than it is.
+    """Return whether a few extreme values dominate the standard deviation, so that a difference in units of it looks too small.
 
-    Source of the factor: the quartiles of the normal distribution lie 1.349 standard deviations apart.
+    Source of the factor: the quartiles of the normal distribution are 1.349 standard deviations apart.
     """
     return found.n > 1 and found.sd > _HEAVY * (found.quantile(0.75) - found.quantile(0.25)) / 1.349
 
@@ -85,11 +87,11 @@ def size_of(d: float) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class MannWhitney:
-    """The rank sum test, by its normal approximation with ties and continuity corrected, as R's wilcox.test(exact = FALSE).
+    """The rank sum test, by its normal approximation with correction for ties and continuity, as R's wilcox.test(exact = FALSE).
 
     Attributes:
-        w: how many pairs the first set wins, ties counting half.
-        greater: the share of pairs that the first set wins: 0.5 where none is ahead.
+        w: number of pairs in which the first set's value is larger; ties count half.
+        greater: the share of such pairs; 0.5 if neither set is larger.
         log10_p: two-sided.
     """
 
@@ -100,17 +102,17 @@ class MannWhitney:
 
     @property
     def p(self) -> float:
-        """The two-sided probability; 0 where a float can't hold it."""
+        """Return the two-sided probability; 0 if a float can't hold it."""
         return erfc(abs(self.z) / sqrt(2))
 
     @property
     def cliffs_delta(self) -> float:
-        """-1 where every value of the first set is smaller, 1 where every one is larger."""
+        """Return -1 if every value of the first set is smaller, 1 if every one is larger, otherwise a number in between."""
         return 2 * self.greater - 1
 
 
 def mann_whitney(a: Histogram, b: Histogram) -> MannWhitney | None:
-    """Return the test; None where a set is empty or all values are one."""
+    """Return the test; None if a set is empty or all values are equal."""
     n1, n2 = a.n, b.n
     total = n1 + n2
     if not n1 or not n2:
@@ -137,7 +139,8 @@ def mann_whitney(a: Histogram, b: Histogram) -> MannWhitney | None:
 def hodges_lehmann(a: Histogram, b: Histogram) -> float:
     """Return the median of all differences between a value of the first and one of the second set, exactly.
 
-    Of n1·n2 differences, which may be 10^13, none is made: how many are at most d is counted, and d found by halving.
+    The n1·n2 differences, which may be 10^13, are not calculated: the number of differences of at most d is counted, and d
+    found by bisection.
     """
     pairs = a.n * b.n
     return (_difference_at((pairs - 1) // 2, a, b) + _difference_at(pairs // 2, a, b)) / 2
@@ -155,7 +158,7 @@ def _difference_at(rank: int, a: Histogram, b: Histogram) -> int:
 
 
 def _at_most(d: int, a: Histogram, b: Histogram) -> int:
-    """Return how many pairs have a difference of ``d`` at most."""
+    """Return how many pairs have a difference of at most ``d``."""
     found = 0
     for value, count in zip(a.values, a.counts, strict=True):
         place = bisect_left(b.values, value - d)
@@ -164,7 +167,7 @@ def _at_most(d: int, a: Histogram, b: Histogram) -> int:
 
 
 def above_mean(found: Histogram, distances: tuple[int, ...]) -> list[int]:
-    """Return how many values lie more than each distance above the set's own mean."""
+    """Return how many values are more than each distance above the set's own mean."""
     return [found.n - _upto(found, found.mean + distance) for distance in distances]
 
 

@@ -1,8 +1,8 @@
-"""The waits of many lines of a trace at once, with numpy (extra ``analysis``). Pure.
+"""Find the waits in many lines of a trace at once, with numpy (extra ``analysis``). Pure.
 
-Every line that begins with ``WAIT #`` is compared as words of eight bytes with the shapes of lines that were seen before in the
-file: the same event, and a cursor of as many digits. A line of no known shape, and one with a time of more than seven digits,
-goes through the expression that :mod:`exacell.measure.trace10046` reads with. A test holds both readers to the same counts.
+Every line that begins with ``WAIT #`` is compared, in words of eight bytes, with the shapes of lines seen earlier in the file:
+the same event, and a cursor with the same number of digits. A line of an unknown shape, or with a time of more than seven
+digits, is read with the expression of :mod:`exacell.measure.trace10046`. A test checks that both readers give the same counts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ Words = NDArray[np.uint64]
 
 _LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+(-?[0-9]++)")
 _SHAPES = 64
-"""Shapes that are remembered; lines of more go through the expression."""
+"""Maximum number of shapes that are remembered; lines of other shapes are read with the expression."""
 
 _HELD = 1 << 18
-"""Waits of one shape after which they are counted, and those after which the log writes are summed."""
+"""Number of waits of one shape after which they are counted, and after which the log writes are summed."""
 
 
 def _each(byte: int) -> np.uint64:
@@ -38,23 +38,23 @@ _WAIT, _WAIT_BYTES, _PARSING, _ERROR = _word(b"WAIT #"), _word(b"\xff" * 6), _wo
 _BLANK, _FIRST, _ONE, _SEVEN = np.uint64(ord(" ")), np.uint64(0xFF), np.uint64(1), np.uint64(7)
 _ZEROS, _HIGH, _LOW = _each(ord("0")), _each(0x80), _each(0x7F)
 _DIGIT, _SAME = 0x76, 0x7F
-"""What is added to a byte that must be at most 9, or must be 0: more than that reaches the highest bit."""
+"""Added to a byte that must be at most 9, or must be 0: a larger byte then sets the highest bit."""
 
 _DIGITS = _each(_DIGIT)
 _BUFFER, _SYNC = (_word(b" buffer#"), _word(b"buffer#=")), (_word(b" sync sc"), _word(b"ync scn="))
-"""What stands before a commit's buffer and before its log write, as a word each of its first and its last eight bytes."""
+"""The text before a commit's buffer and before its log write, as words of its first and its last eight bytes."""
 
 _SCN = re.compile(rb" sync scn=")
 _TENS = np.array([10**power for power in range(9)], np.uint64)
 _ENDS = np.array([0x80 << 8 * place for place in range(8)], np.uint64)
-"""The bit of a word that says that the digits end at this byte."""
+"""The bit of a word which shows that the digits end at this byte."""
 
 _MOST_DIGITS = 18
-"""Digits of the longest number that 63 bits hold; log writes with a longer one go through the expression."""
+"""Maximum number of digits of a number in 63 bits; log writes with a longer number are read with the expression."""
 
 
 def _digits(words: Words) -> tuple[Words, Places]:
-    """Return the value of the digits that each word begins with, and how many they are."""
+    """Return the value of the digits at the beginning of each word, and their number."""
     differs = words ^ _ZEROS
     stops = (((differs & _LOW) + _DIGITS) | differs) & _HIGH
     many = np.where(stops == 0, 8, np.searchsorted(_ENDS, stops & (~stops + _ONE)))
@@ -67,10 +67,10 @@ def _digits(words: Words) -> tuple[Words, Places]:
 
 
 class _Shape:
-    """Lines of one event with cursors of so many digits, up to where the time of the wait begins."""
+    """Lines of one event with the same number of digits in the cursor, up to the time of the wait."""
 
     def __init__(self, line: bytes, cursor: tuple[int, int], name: bytes) -> None:
-        """Take the begin of such a line, and where its cursor's digits are."""
+        """Create the shape from the beginning of such a line and the place of its cursor's digits."""
         self.begin, self.name, self.size = line, name, len(line)
         first, after = cursor
         self.checks = [
@@ -82,7 +82,7 @@ class _Shape:
         self.hits = self.waiting = 0
 
     def which(self, text: bytearray, eight: Words, lines: Places) -> NDArray[np.bool_]:
-        """Return which lines begin so; a cheap look at the end of the name comes first."""
+        """Return which lines have this beginning; a fast check of the end of the name comes first."""
         found: NDArray[np.bool_] = eight[lines + self.last] == self.ending
         if not found.any():
             return found
@@ -102,8 +102,9 @@ class _Shape:
 
 
 def _check(part: bytes, digits: range) -> tuple[np.uint64, np.uint64 | None, np.uint64]:
-    """Return what one word must be: its bytes with 0 for each digit, what is then added (None without digits), and the bits of
-    the result that must not be set."""
+    """Return the check of one word: its bytes with 0 for each digit, the number that is then added (None without digits), and
+    the bits of the result that must not be set.
+    """
     told = _word(bytes(ord("0") if place in digits else byte for place, byte in enumerate(part)))
     if not any(place in digits for place in range(len(part))):
         return told, None, _word(b"\xff" * len(part))
@@ -115,12 +116,12 @@ def _check(part: bytes, digits: range) -> tuple[np.uint64, np.uint64 | None, np.
 
 
 class WaitLines:
-    """The waits of one file, gathered piece by piece.
+    """The waits of one file, collected piece by piece.
 
     Args:
-        event: whose waits are counted; of all where none is named.
-        behind: bytes that stand behind each piece at least, so that whole words can be read at its end.
-        shared: the expression that tells a wait and the log write that it was for; None where that is not wanted.
+        event: the event whose waits are counted; empty for all events.
+        behind: least number of bytes after each piece, so that whole words can be read at its end.
+        shared: the expression that finds a wait and its log write; None if log writes are not wanted.
     """
 
     def __init__(self, event: str, behind: int, shared: re.Pattern[bytes] | None = None) -> None:
@@ -133,10 +134,10 @@ class WaitLines:
         self._written = 0
 
     def look(self, text: bytearray, end: int) -> bool:
-        """Count the waits in a piece whose last line ends at ``end``; behind it are ``behind`` bytes at least.
+        """Count the waits in a piece whose last line ends at ``end``; at least ``behind`` bytes must follow it.
 
         Returns:
-            Whether the piece may hold statements or bind values, too.
+            Whether the piece may also contain statements or bind values.
         """
         breaks = np.flatnonzero(np.frombuffer(text, np.uint8, end) == ord("\n"))
         eight = np.ndarray((len(text) - 8,), "<u8", text, strides=(1,))
@@ -152,19 +153,20 @@ class WaitLines:
         return bool(((begins == _PARSING) | (begins == _ERROR) | ((begins & _FIRST) == _BLANK)).any())
 
     def seen(self) -> Counter[bytes]:
-        """Return how often each time came, as the groups of the expression tell it."""
+        """Return time → how often it occurred, with times as in the groups of the expression."""
         for shape in self._shapes.values():
             self._settle(shape)
         return self._seen
 
     def writes(self) -> dict[int, int]:
-        """Return number of a log write → its waits for the event, packed as :data:`exacell.measure.logwrites.PACK` says; without
-        those of :meth:`pairs`."""
+        """Return number of a log write → its waits for the event, packed as in :data:`exacell.measure.logwrites.PACK`; without
+        those of :meth:`pairs`.
+        """
         numbers, waits = self._summed()
         return dict(zip(numbers.tolist(), waits.tolist(), strict=True))
 
     def pairs(self) -> list[tuple[bytes, bytes]]:
-        """Return wait and log write of the lines of the last piece that only the expression could read."""
+        """Return wait and log write of those lines of the last piece that only the expression could read."""
         found, self._pairs = self._pairs, []
         return found
 
@@ -180,7 +182,7 @@ class WaitLines:
         return numbers[first], np.add.reduceat(waits[order], first)
 
     def _write(self, eight: Words, lines: Places, size: int) -> None:
-        """Take the log writes of waits, whose times begin ``size`` bytes behind the begins of their lines."""
+        """Add the log writes of waits whose times begin ``size`` bytes after the beginning of their lines."""
         waits, many = _digits(eight[lines + size])
         place = lines + size + many
         so = (eight[place] == _BUFFER[0]) & (eight[place + 1] == _BUFFER[1])
@@ -204,7 +206,7 @@ class WaitLines:
             self._writes, self._written = [self._summed()], 0
 
     def _look_again(self, text: bytearray, end: int) -> None:
-        """Take by the expression the log writes of lines that are not written as usual, of those that name one."""
+        """Add, with the expression, the log writes of lines in an unusual form."""
         if self._shared is None:
             return
         others = np.sort(np.concatenate([*self._other, np.zeros(0, np.int64)]))
@@ -219,7 +221,7 @@ class WaitLines:
                 self._pairs.append((match[1], match[2]))
 
     def _count(self, shape: _Shape, text: bytearray, eight: Words, lines: Places) -> Places:
-        """Take a shape's waits; return the other lines."""
+        """Add a shape's waits; return the other lines."""
         its = shape.which(text, eight, lines)
         times = eight[lines + shape.size]
         differs = times ^ _ZEROS
@@ -240,7 +242,7 @@ class WaitLines:
         return lines[:0] if every else lines[~its]
 
     def _learn(self, text: bytearray, eight: Words, lines: Places) -> Places:
-        """Take the first line by the expression and, where its shape is new, all lines like it; return the others."""
+        """Read the first line with the expression; if its shape is new, also add all lines like it. Return the others."""
         match = _LINE.match(text, int(lines[0]) - 1)
         if match is None:
             return lines[1:]

@@ -55,7 +55,7 @@ _REACHING = re.compile(r"\b(?:ssh|dcli|exacli|exadcli|patchmgr|ipmitool|cellcli)
 """Programs with which a text can reach other cells."""
 
 _LONGEST = 200
-"""Most words of a change in unread text."""
+"""Maximum number of words of a change in unread text."""
 
 
 def command_findings(text: str) -> Findings:

@@ -184,7 +184,9 @@ class Parser:
             scope.given.update({name if alias is None else alias} - {""})
 
     def _alias(self, *, quoted: bool) -> str | None:
-        """Return the alias that comes next; None if there is none, empty for a quoted one, which no later name can match."""
+        """Return the alias that comes next; None if there is none. It is empty for a quoted alias, which no later name can
+        match.
+        """
         said = self._may("AS")
         if quoted and self._next.kind == "quoted":
             self._at += 1

@@ -20,7 +20,9 @@ from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 
 LONGEST = 2499
-"""Most characters of a line for SQL*Plus before 12.2, which skips a longer line and continues. Source: reference asm.md 2."""
+"""Maximum number of characters of a line for SQL*Plus before 12.2, which skips a longer line and continues. Source: reference
+asm.md 2.
+"""
 
 _BYTES = re.compile(r"[^\t\n -~]")
 _SIGNS = re.compile(r"[&!@\\]")

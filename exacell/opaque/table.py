@@ -47,7 +47,7 @@ class Row:
     source: str
 
     def lies_in(self, folder: str) -> bool:
-        """Return whether its name may be given with this folder."""
+        """Return whether the command may be named with this folder in front."""
         own = re.escape(self.folders).replace("HOME", r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
         return folder in FOLDERS or (bool(self.folders) and re.fullmatch(own, folder) is not None)
 

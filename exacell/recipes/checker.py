@@ -22,7 +22,7 @@ from exacell.recipes.values import UnknownParameterError, conditions, letters, w
 from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
-"""Largest number of errors that are looked for in one line."""
+"""Maximum number of errors that are looked for in one line."""
 
 _SURE = 0.75
 """How similar a word and its suggested correction must be (0 to 1) for the line to be parsed on with the correction."""
@@ -233,7 +233,7 @@ def _read(text: str) -> tuple[Line | None, list[StatementError]]:
     """Return the line that ``text`` is or was probably meant to be, and the errors with their places in ``text``."""
     wrong: list[StatementError] = []
     moved: list[tuple[int, int]] = []
-    """The places where the text has grown, each with the number of characters."""
+    """(offset, number of characters) of each place at which the text has grown."""
     for _ in range(_MOST):
         try:
             line = parse_line(text, shell=False)

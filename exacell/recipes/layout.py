@@ -232,7 +232,7 @@ def _squeezed(text: str) -> str:
 
 
 def _own_text(text: str) -> int | None:
-    """Return where the text begins that a statement's command takes as it is; None if the command takes none."""
+    """Return the offset of the text that a statement's command takes as it is; None if the command takes none."""
     words = split_words(text)
     on = 2 if words and words[0].value.lower() == "on" else 0
     command = find_command(words[on:])

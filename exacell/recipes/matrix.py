@@ -12,7 +12,7 @@ from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import scan, unquote
 
 MOST = 1000
-"""Most times that the lines of a matrix are repeated."""
+"""Maximum number of times that the lines of a matrix are repeated."""
 
 EXAMPLE = "`matrix size in 288g,320g`"
 

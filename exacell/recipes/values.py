@@ -82,7 +82,7 @@ def _first(words: Sequence[Word]) -> int:
 
 
 def _query_of(words: Sequence[Word], verb: str) -> Word | None:
-    """Return the quoted SQL text, which values are put into in spite of its quotes; None if there is none."""
+    """Return the quoted SQL text, into which values are put although it is quoted; None if there is none."""
     return next((word for word in words if verb == "sql" and word.raw[:1] in ("'", '"')), None)
 
 
@@ -94,7 +94,9 @@ def _sql_and_rest(raw: str) -> tuple[str, str]:
 
 
 def letters(text: str, names: Container[str]) -> Iterator[str]:
-    """Yield each ``$name`` and ``${name}`` that stays as it is because it is in quotes; quoted text for a shell is not judged.
+    """Yield each ``$name`` and ``${name}`` that is not replaced because it is in quotes; nothing for a shell command.
+
+    In the quoted text of SQL, ``${name}`` is replaced and so left out.
 
     Args:
         names: the names of the values, in lower case.

@@ -126,7 +126,7 @@ def _of_facts(check: FactCheck, anything: Collection[str]) -> Iterator[tuple[str
 
 def _of_settings(text: str, anything: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield (message, hint) for each ``PATH`` or ``PATH=VALUE`` whose path is not that of a setting."""
-    from exacell.plan.hostsettings import read_path  # Only where a line is about settings.
+    from exacell.plan.hostsettings import read_path  # Only needed for lines about settings.
 
     for word in split_words(text):
         path = word.value.partition("=")[0]

@@ -34,7 +34,7 @@ class Own:
 
 
 _MOST = 14
-"""Most answers that are shown: with the prompt they fill a screen of 24 lines."""
+"""Maximum number of answers that are shown: with the prompt they fill a screen of 24 lines."""
 
 _UNLISTED = ("help",)
 """Groups that the first screen leaves out, because its reader already uses them."""

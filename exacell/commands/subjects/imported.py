@@ -1,4 +1,4 @@
-"""Imports as subjects of a report; also files that could be imported, including files that runs of recipes have kept."""
+"""Imports as subjects of a report; and files that could be imported, some of them kept by runs of recipes."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Sort:
         alone: returns the finding about one item; None if only two items can be reported.
         pair: returns the comparison of the second item with the first; None if items can't be compared.
         several: returns the comparison of each other item with the first; None if at most two can be compared.
-        fitting: the names of those that fit a pattern with *, in the order in which they were kept.
+        fitting: returns the names that match a pattern with *, in the order in which they were stored.
         newest: returns the name of the newest item, empty if there is none; None if a report needs a name.
     """
 

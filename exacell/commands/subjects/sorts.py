@@ -34,7 +34,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     """Return the finding about one item, or about the comparison of several.
 
     Args:
-        names: one, or more of the same sort; what has a * stands for the things that are kept under names that fit it.
+        names: one name, or several of the same sort; a name with * is a pattern for stored names.
 
     Raises:
         RefusedError: a name is unknown or belongs to several sorts, or the names are of different sorts.

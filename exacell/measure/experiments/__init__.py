@@ -1,1 +1,1 @@
-"""Experiments: in which order runs come, what they can detect, and what they show."""
+"""Experiments: the order of their runs, the difference that they can detect, and their results."""

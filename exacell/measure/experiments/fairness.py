@@ -1,4 +1,6 @@
-"""Why a comparison of two levels would not be fair, from what cells tell before it begins and while it goes on. Pure."""
+"""Find reasons why a comparison of two levels would not be fair, from the cells' state before it begins and while it runs.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,17 @@ from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell,
 
 Cells = Mapping[str, CellCounters]
 Told = Mapping[str, str]
-"""A cell's conditions by name, as its passport has them."""
+"""A cell's conditions by name, as in its passport."""
 
 
 def no_cache(cells: Cells) -> list[str]:
-    """Return that there is no flash cache, where that is so."""
+    """Return a sentence if cells have no flash cache; otherwise an empty list."""
     without = [cell for cell, counters in cells.items() if counters.passport.get("cacheSize") in (None, "0", "none")]
     return [f"there is no flash cache on {fold(without)}"] if without else []
 
 
 def cannot_show(cells: Cells) -> list[str]:
-    """Return why a comparison of flash logging on and off can't show anything on these cells; empty where nothing does."""
+    """Return why a comparison of flash logging on and off can't show anything on these cells; empty if it can."""
     paths = {}
     for cell, counters in cells.items():
         told = counters.passport
@@ -46,7 +48,7 @@ _EACH_CELLS_OWN = frozenset({"services"})
 
 
 def unlike_cells(cells: Cells) -> list[str]:
-    """Return in what cells differ from each other: what is found on fewer cells first."""
+    """Return the conditions in which cells differ from each other; values that fewer cells have come first."""
     found = []
     for key, name in CONDITIONS.items():
         if key in _EACH_CELLS_OWN:
@@ -63,14 +65,14 @@ def _shown(key: str, value: str) -> str:
 
 
 _FILLED = 0.9
-"""Share of a flash cache in use from which on it counts as full."""
+"""Share of a flash cache in use above which it counts as full."""
 
 
 def filling(used: Mapping[str, tuple[float, float]], *, reset: bool) -> list[str]:
-    """Return that caches are still filling, where nothing puts them into one state before each run.
+    """Return a sentence if caches are still filling and nothing resets them before each run.
 
     Args:
-        used: cell → bytes in use and bytes in all of its flash cache.
+        used: cell → bytes in use and total bytes of its flash cache.
     """
     cells = [cell for cell, (part, whole) in used.items() if whole and part < _FILLED * whole]
     if reset or not cells:
@@ -83,14 +85,14 @@ def filling(used: Mapping[str, tuple[float, float]], *, reset: bool) -> list[str
 
 
 _BUSY, _BUSY_RATE = 0.2, 50.0
-"""Share of all requests, and requests a second, from which on other databases count as busy."""
+"""Share of all requests, and requests per second, above which other databases count as busy."""
 
 
 def others_busy(rates: Mapping[str, float], db: str) -> list[str]:
-    """Return that other databases have a good part of the requests.
+    """Return a sentence if other databases make a large part of the requests.
 
     Args:
-        rates: database → requests a second over all cells.
+        rates: database → requests per second over all cells.
     """
     others = {name: rate for name, rate in rates.items() if name.lower() != db.lower()}
     total, theirs = sum(rates.values()), sum(others.values())
@@ -102,17 +104,17 @@ def others_busy(rates: Mapping[str, float], db: str) -> list[str]:
 
 _KEEP, _LARGE, _PROFILES, _SNAPSHOTS = "24.1", "25.2", "24.1", "26.1"
 _LOADS_ITSELF = 23
-"""Releases of the cells, and of the database, from which on what is told holds. Source: reference releases-2026.md: Oracle's
+"""First release of the cells, and of the database, for which the sentences are true. Source: reference releases-2026.md: Oracle's
 "what's new" of Exadata, proactive-flash-cache-keep, prioritize-important-large-writes-flash-cache, snapshot-aware-xrmem-cache;
 Exascale, resource profiles."""
 
 
 def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -> list[str]:
-    """Return what the releases of the cells make of such a comparison, a sentence each without its stop.
+    """Return how the releases of the cells affect such a comparison: a list of sentences without their full stops.
 
     Args:
-        factor, of, measure: of the experiment.
-        version: of the database; empty where it is not known.
+        factor, of, measure: as in the experiment.
+        version: version of the database; empty if it is not known.
     """
     releases = {cell: counters.passport.get("release", "") for cell, counters in cells.items()}
     what = of.lower() if factor == "iorm" else factor
@@ -155,10 +157,10 @@ def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -
 
 
 def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told]) -> list[str]:
-    """Return what of the cells' conditions is another now than in the first run.
+    """Return the conditions of the cells that have changed since the first run.
 
     Args:
-        own: makes conditions equal in what the factor itself changes.
+        own: returns conditions without the differences that the factor itself makes.
     """
     found = unlike(
         _snapshot({cell: own(told) for cell, told in before.items()}),
@@ -172,17 +174,17 @@ def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told
 
 @dataclass(frozen=True, kw_only=True)
 class Around:
-    """What else goes on beside a run, read before it and again after it.
+    """Other activity beside a run, read before the run and again after it.
 
     Attributes:
         requests: cell → database → requests to the cell since its counters began.
-        collected: cell → when these were collected, on its own clock, epoch ms.
-        rates: database → requests a second over all cells, as the cells tell of their last minute.
+        collected: cell → time of that collection by its own clock, epoch ms.
+        rates: database → requests per second over all cells, in the cells' last minute.
         used: cell → bytes in use in its flash cache.
         flushing: cells whose flash cache is being flushed.
-        alerts: cell and name of each critical or warning alert that there is → what it says.
-        moving: what is being moved in ASM, or why that is not known; a sentence each without its stop.
-        unread: cells that did not tell, with the reason.
+        alerts: (cell, name) of each critical or warning alert → its text.
+        moving: data that ASM is moving, or why that is not known; sentences without their full stops.
+        unread: cells that could not be read, with the reason.
     """
 
     requests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -195,13 +197,14 @@ class Around:
     unread: tuple[str, ...] = ()
 
     def now(self, db: str) -> list[str]:
-        """Return what disturbs at this moment, a sentence each without its stop."""
+        """Return the current disturbances, as sentences without their full stops."""
         return [*_unread(self), *others_busy(self.rates, db), *_flushing(self.flushing), *self.moving]
 
 
 def came(before: Around, after: Around, db: str) -> list[str]:
-    """Return what disturbed a run between two readings: the load of other databases over all of it, a flush, what ASM moved, a
-    clock that was set, and alerts that are new. A sentence each without its stop."""
+    """Return the disturbances of a run between two readings: load of other databases over the whole run, a flush, data that
+    ASM moved, a clock that was changed, and new alerts; as sentences without their full stops.
+    """
     rates: dict[str, float] = {}
     lasted, clocks = _lasted(before, after)
     for cell, counted in after.requests.items():
@@ -210,10 +213,10 @@ def came(before: Around, after: Around, db: str) -> list[str]:
         if seconds <= 0 or not first:
             continue
         grown = {name: count - first.get(name, 0.0) for name, count in counted.items()}
-        # Counters that restarted hold what came since then.
+        # If counters restarted, they contain only the requests since then.
         for name, count in (counted if min(grown.values(), default=0.0) < 0 else grown).items():
             rates[name] = rates.get(name, 0.0) + count / seconds
-    rates = rates or dict(after.rates)  # Where nothing was collected meanwhile, the cells' last minute.
+    rates = rates or dict(after.rates)  # If nothing was collected in between, use the cells' last minute.
     new = grouped(
         (text.strip().split("  ")[0], cell)
         for (cell, name), text in after.alerts.items()
@@ -237,13 +240,15 @@ def came(before: Around, after: Around, db: str) -> list[str]:
 
 
 _CLOCK_S, _CLOCK_SHARE = 150.0, 0.25
-"""Seconds, and share of the run, by which the time between two collections of a cell is another than on the other cells: they
-collect once a minute, and are asked one after the other."""
+"""Seconds, and share of the run, by which the time between two collections may differ from that of other cells: cells collect
+once a minute, and are read one after the other.
+"""
 
 
 def _lasted(before: Around, after: Around) -> tuple[dict[str, float], list[str]]:
-    """Return cell → seconds between its two collections, those of the other cells where its own clock can't tell them, and which
-    cells these are."""
+    """Return cell → seconds between its two collections, and sentences about cells whose clock can't show this; for those, the
+    seconds of the other cells are used.
+    """
     own = {
         cell: (after.collected[cell] - at) / 1000 for cell, at in before.collected.items() if after.collected.get(cell)
     }
@@ -258,11 +263,11 @@ def _lasted(before: Around, after: Around) -> tuple[dict[str, float], list[str]]
 
 
 _EMPTIED = 0.5
-"""Share of what a flash cache held before a run that it holds behind it at most where it was emptied in between."""
+"""A flash cache that holds at most this share of its earlier data after a run was emptied in between."""
 
 
 def _emptied(before: Around, after: Around) -> list[str]:
-    """Return which caches lost most of what they held: a flush may have begun and ended between two readings."""
+    """Return the caches that lost most of their data: a flush may have begun and ended between two readings."""
     found = {
         cell: (had, after.used[cell])
         for cell, had in before.used.items()
@@ -283,7 +288,7 @@ def _flushing(cells: Sequence[str]) -> list[str]:
 
 
 def begun_anew(before: Cells, after: Cells) -> dict[str, str]:
-    """Return the cells whose counters of the flash log restarted between two readings, and how that shows."""
+    """Return cell → the sign that its flash log counters restarted between two readings."""
     found = {}
     for cell, first in before.items():
         second = after.get(cell)
@@ -300,7 +305,7 @@ def begun_anew(before: Cells, after: Cells) -> dict[str, str]:
 
 
 def starts(before: Cells, after: Cells) -> list[str]:
-    """Return that CELLSRV, or what else counts, was restarted between two readings, where that is so."""
+    """Return a sentence if CELLSRV or another counting service was restarted between two readings."""
     cells = begun_anew(before, after)
     servers = [cell for cell, why in cells.items() if "start" in why]
     others = [cell for cell in cells if cell not in servers]
@@ -311,13 +316,13 @@ def starts(before: Cells, after: Cells) -> list[str]:
 
 
 def new_among(now: Sequence[str], before: Sequence[str]) -> list[str]:
-    """Return the reasons of which none of the same kind was there before: they are alike up to their first figure or name."""
+    """Return the reasons of a new kind; two reasons are of one kind if they are equal up to their first figure or name."""
     kinds = {_kind(line) for line in before}
     return [line for line in now if _kind(line) not in kinds]
 
 
 def in_run(line: str) -> tuple[str, str]:
-    """Return the number of the run in which something was noticed, empty where it was none, and what it was."""
+    """Return the number of the run in which something was noticed (empty for none), and what was noticed."""
     where, _, what = line.partition(": ")
     number = where.removeprefix("run ")
     return (number, what) if where.startswith("run ") and number.isdecimal() else ("", line)
@@ -328,12 +333,12 @@ def _kind(line: str) -> str:
 
 
 def redo_now(cells: Cells) -> float:
-    """Return the microseconds that a redo write took in the last minute, of all databases, on the slowest cell."""
+    """Return the microseconds of a redo write in the last minute, over all databases, on the slowest cell."""
     return max((counters.values.get(REDO_RATE, 0.0) for counters in cells.values()), default=0.0)
 
 
 def redo_since(before: Cells, after: Cells) -> float:
-    """Return the same between two readings of all cells; 0 where no cell has collected in between."""
+    """Return the same for the time between two readings of all cells; 0 if no cell has collected in between."""
     found = [0.0]
     for cell, first in before.items():
         second = after.get(cell, first)
@@ -346,13 +351,15 @@ def redo_since(before: Cells, after: Cells) -> float:
 
 
 REDO_RATE = "FL_RQ_TM_W_RQ"
-"""Microseconds of a redo write in the last minute, of all databases: cells don't tell it by database. Source: Oracle SAGUG,
-monitoring Exadata Smart Flash Log."""
+"""Metric with the microseconds of a redo write in the last minute, over all databases: cells don't count it by database. Source:
+Oracle SAGUG, monitoring Exadata Smart Flash Log."""
 
 
 def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
-    """Return redo writes between two readings of all cells, outliers that reached a database, and how many were prevented;
-    three times None where a cell has collected nothing in between, does not count them, or its counters restarted."""
+    """Return the redo writes between two readings of all cells, the outliers that reached a database, and the prevented outliers.
+
+    Three times None if a cell has not collected in between, does not count them, or its counters restarted.
+    """
     found = [0, 0, 0]
     if begun_anew(before, after):
         return None, None, None
@@ -368,7 +375,7 @@ def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int |
 
 
 _TAIL = (("FL_RQ_W",), ("FL_ACTUAL_OUTLIERS", "FL_SKIP_OUTLIERS"), ("FL_PREVENTED_OUTLIERS",))
-"""Counters of redo writes, of outliers that a database waited for, and of those that it did not. Source: reference
+"""Counters of redo writes, of outliers that a database waited for, and of prevented outliers. Source: reference
 measurement.md 2.1."""
 
 _COUNTED = tuple(name for names in _TAIL for name in names)

@@ -1,11 +1,11 @@
-"""How often chance alone brings a difference somewhere, where several levels are compared with one: max-T. Pure.
+"""The probability that chance alone brings a difference somewhere if several levels are compared with one: max-T. Pure.
 
-Each level has its test over the schedules that could have been drawn, and the more of them, the more often one errs. So for each
-set of levels the question is whether all of them do as the one that is compared with: were it so, another schedule would have
-dealt the same values out to these levels in another order. How often the largest of their differences is then as large is the p
-of that set; a level's own p is the largest of all sets that hold it. So at most one family in twenty has a false alarm at 5 %,
-whatever holds of the other levels. Sources: P. H. Westfall, S. S. Young, Resampling-Based Multiple Testing, 1993, 2 (max-T);
-R. Marcus, E. Peritz, K. R. Gabriel, Biometrika 63 (1976) 655 (closed tests).
+Each level has its test over the schedules that could have been drawn; the more levels, the more often one of the tests is
+wrong. So each set of levels is tested for being equal to the base level: if they were equal, another schedule would have given
+the same values to these levels in another order. The p of a set is how often the largest of its differences would then be as
+large as the one seen; a level's own p is the largest one of all sets that contain it. So at 5 %, at most one family in twenty
+has a false alarm, whatever the other levels do. Sources: P. H. Westfall, S. S. Young, Resampling-Based Multiple Testing, 1993,
+2 (max-T); R. Marcus, E. Peritz, K. R. Gabriel, Biometrika 63 (1976) 655 (closed tests).
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from math import factorial, fsum
 from exacell.measure.experiments.schedule import coins
 
 _ALL, _DRAWN = 1 << 14, 4_000
-"""Schedules up to which all are tried, and how many are drawn where there are more."""
+"""Number of schedules up to which all are tried, and number of schedules that are drawn if there are more."""
 
 MOST_LEVELS = 6
-"""With which 31 sets are tried: some seconds; each further level doubles them."""
+"""Maximum number of levels: with them 31 sets are tried, which takes some seconds; each further level doubles the time."""
 
 
 def family(blocks: Sequence[Mapping[str, float]], base: str, order: str, *, seed: int = 1) -> dict[str, float]:
-    """Return for each level but ``base`` its p among all comparisons together.
+    """Return level → its p among all comparisons together, for each level except ``base``.
 
     Args:
-        blocks: level → logarithm of what its run measured, of each block in order.
-        base: that each other level is compared with.
-        seed: of the draw of schedules where there are too many to try all.
+        blocks: for each block in order: level → logarithm of the value that its run measured.
+        base: the level that each other level is compared with.
+        seed: seed of the draw of schedules if there are too many to try all.
     """
     tried = [level for level in blocks[0] if level != base]
     values = tuple(tuple(block[level] for level in (base, *tried)) for block in blocks)
@@ -40,7 +40,7 @@ def family(blocks: Sequence[Mapping[str, float]], base: str, order: str, *, seed
 
 @lru_cache(maxsize=16)
 def _closed(blocks: tuple[tuple[float, ...], ...], order: str, seed: int) -> tuple[float, ...]:
-    """Return the p of each value of a block but the first, among all of them: the largest of all sets that hold it."""
+    """Return the p of each value of a block except the first: the largest p of all sets that contain it."""
     dealt: dict[int, list[float]] = {}
     for values, (coin, _) in zip(blocks, coins(len(blocks), order), strict=True):
         sums = dealt.setdefault(coin, [0.0] * len(values))
@@ -57,10 +57,12 @@ def _closed(blocks: tuple[tuple[float, ...], ...], order: str, seed: int) -> tup
 
 
 def _p_of(dealt: Sequence[Sequence[float]], seed: int) -> float:
-    """Return how often the largest difference from the first is as large, over the schedules that could have been drawn.
+    """Return the probability of a largest difference from the first level at least as large as the one seen, over all possible
+    schedules.
 
     Args:
-        dealt: what each coin dealt to the first level and to the others; what was seen counts as one of the schedules.
+        dealt: for each coin, the sums that it gave to the first level and to the others; the result seen counts as one of the
+            schedules.
     """
     ways = [[[own[place] - own[0] for place in range(1, len(own))] for own in permutations(sums)] for sums in dealt]
     seen = _largest([each[0] for each in ways])

@@ -1,10 +1,10 @@
-"""What was seen against all that the other schedules would have shown: a test and an interval that lean on the draw alone. Pure.
+"""The permutation test of an experiment, and its interval: both rest only on the random draw of the schedule. Pure.
 
-If the levels made no difference, each run would have given the same at the other level: another schedule would have turned the
-signs of the blocks whose coins fell the other way, and nothing else. So the schedules that could have been drawn say how often
-chance alone brings a mean as far from 0, whatever came and went meanwhile. Sources: R. A. Fisher, The Design of Experiments,
-1935, 21; O. Kempthorne, The Design and Analysis of Experiments, 1952, 8.2; for the interval, which holds each shift that the
-test does not refuse: J. S. Maritz, Distribution-Free Statistical Methods, 1981, 2.
+If the levels made no difference, each run would have given the same value at the other level: another schedule would only have
+changed the signs of the blocks whose coins fell the other way. So the schedules that could have been drawn show how often
+chance alone brings a mean as far from 0, whatever else happened in the meantime. Sources: R. A. Fisher, The Design of
+Experiments, 1935, 21; O. Kempthorne, The Design and Analysis of Experiments, 1952, 8.2; for the interval, which contains each
+shift that the test does not reject: J. S. Maritz, Distribution-Free Statistical Methods, 1981, 2.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from exacell.core.values import dataclass
 from exacell.measure.experiments.schedule import ALPHA, coins
 
 _ALL = 14
-"""Coins up to which every schedule is tried; 8,192 of them, as a schedule and its mirror are as far from 0."""
+"""Number of coins up to which every schedule is tried: 8,192 of them, as a schedule and its mirror are equally far from 0."""
 _DRAWN = 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Permuted:
-    """The mean of blocks' differences among those of all schedules that could have been drawn, mirrored ones counted once.
+    """The mean of the blocks' differences, compared with those of all schedules that could have been drawn; a schedule and its
+    mirror count once.
 
     Attributes:
-        mean: that was seen.
-        lows: for each other schedule the shift, taken from every difference, below which what was seen is further from 0 than
-            what that schedule would have shown; ascending, and below the mean.
+        mean: the mean that was seen.
+        lows: one limit for each other schedule, ascending and below the mean. If a shift below this limit is subtracted from
+            every difference, the mean seen is further from 0 than that schedule's mean.
         highs: likewise above the mean; descending.
     """
 
@@ -38,16 +39,18 @@ class Permuted:
 
     @property
     def p(self) -> float:
-        """How often a schedule alone brings a mean as far from 0, two-sided; what was seen counts with them."""
+        """Return how often a schedule alone brings a mean at least as far from 0, two-sided; the schedule that ran counts,
+        too.
+        """
         if not self.mean:
             return 1.0
         as_far = sum(low <= 0 for low in self.lows) if self.mean > 0 else sum(high >= 0 for high in self.highs)
         return (1 + as_far) / (1 + len(self.lows))
 
     def interval(self, level: float = 1 - ALPHA) -> tuple[float, float] | None:
-        """Return the differences that the test does not refuse; None where so few schedules can refuse none.
+        """Return the interval of differences that the test does not reject; None if there are too few schedules to reject any.
 
-        0 is outside of it exactly where ``p`` is 1 - ``level`` at most.
+        0 is outside of it exactly if ``p`` is at most 1 - ``level``.
         """
         refused = floor((1 - level) * (1 + len(self.lows)) + 1e-9) - 1
         return None if refused < 0 else (self.lows[refused], self.highs[refused])
@@ -56,13 +59,13 @@ class Permuted:
 def permuted(
     differences: Sequence[float], order: str, *, seed: int = 1, places: Sequence[int] | None = None
 ) -> Permuted:
-    """Return the mean of differences, of one block each in the order of blocks, among those of the other schedules.
+    """Return the mean of the differences (one per block, in order), compared with those of the other schedules.
 
-    All schedules of 14 coins and fewer are tried; else 20,000 are drawn.
+    With 14 or fewer coins all schedules are tried; otherwise 20,000 are drawn.
 
     Args:
-        seed: of that draw.
-        places: of the blocks in the schedule, from 0, where some of it are left out; None where none is.
+        seed: seed of that draw.
+        places: indexes of the blocks in the schedule, from 0, if some blocks are left out; None if none is.
     """
     each = of_coins(differences, order, places)
     total, count = sum(own for own, _ in each), len(differences)
@@ -72,7 +75,7 @@ def permuted(
     rest = [
         (total - own) / (count - size) if 0 < size < count else inf for own, size in zip(turned, sizes, strict=True)
     ]
-    # What differs from 0 by rounding alone is 0: such a schedule is as far from it as what was seen.
+    # A difference from 0 that is only a rounding error counts as 0: such a schedule is as far from it as the one that ran.
     lows, highs = (
         sorted((0.0 if -near < shift < near else shift for shift in map(end, ones, rest)), reverse=end is max)
         for end in (min, max)
@@ -82,7 +85,7 @@ def permuted(
 
 
 def of_coins(differences: Sequence[float], order: str, places: Sequence[int] | None = None) -> list[tuple[float, int]]:
-    """Return for each coin the sum of the differences of its blocks, and how many these are."""
+    """Return for each coin the sum of the differences of its blocks, and the number of these blocks."""
     where = range(len(differences)) if places is None else places
     of_block = coins(max(where, default=-1) + 1, order)
     each: dict[int, tuple[float, int]] = {}
@@ -94,9 +97,10 @@ def of_coins(differences: Sequence[float], order: str, places: Sequence[int] | N
 
 
 def _others(each: Sequence[tuple[float, int]], seed: int) -> tuple[Sequence[float], Sequence[int]]:
-    """Return for each other schedule the sum of the differences that it turns, and how many; of two mirrored ones only one.
+    """Return for each other schedule the sum and the number of the differences whose sign it changes; of two mirrored ones
+    only one.
 
-    A drawn schedule that turns none or all is as far from 0 as what was seen.
+    A drawn schedule that changes none or all of them is as far from 0 as the one that ran.
     """
     sums, sizes = [0.0], [0]
     if len(each) <= _ALL:

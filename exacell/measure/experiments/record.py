@@ -1,4 +1,4 @@
-"""An experiment as it is kept: what it is to find out, what was measured so far, and what is left to do. Pure."""
+"""The stored form of an experiment: its design, the values measured so far, and the runs that are left. Pure."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from exacell.measure.histogram import Histogram
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What an experiment compares, how often, and how a run goes.
+    """What an experiment compares, how often, and what each run does.
 
     Attributes:
-        factor, of: what is switched, as ``factor=`` names it before and behind its colon.
-        said: how people call it.
-        levels: of the factor: of two the one that is tried, then the one that it is compared with; of more the one that each
-            other is compared with, then the others.
-        among: all levels of the experiment, where these two are one comparison of several.
-        db: whose waits are measured; empty where nothing of a database is.
+        factor, of: what is switched: the text of ``factor=`` before and after its colon.
+        said: the factor's name for display.
+        levels: two levels: the one that is tried, then the base. Three or more: the base, then the others.
+        among: all levels of the experiment, if this design is the comparison of two of several.
+        db: the database whose waits are measured; empty if nothing of a database is measured.
         on: the hosts whose setting is switched; empty for other factors.
-        pairs: of two runs at one level that come before the blocks, so that they show what no difference looks like.
+        pairs: number of pairs of runs at one level before the blocks (the A/A stretch), which show the values without a
+            difference.
         matters: percent; a smaller difference is of no interest.
         measure: one of MEASURES.
-        workload: the statements that a run carries out while it is measured; without any it waits.
-        seconds: for so long, where there is no workload.
-        settle: seconds that are waited before each run is measured.
+        workload: the statements of a run while it is measured; without any, the run waits.
+        seconds: length of a run without workload.
+        settle: seconds to wait before each run is measured.
         reset: the statement that is carried out before each run; empty for none.
-        limit: seconds that a redo write may take on a cell, on average, before the experiment gives way; 0: any.
-        warm: passes of the workload before each run at most, until the hit rate of the flash cache stays; 0: none.
+        limit: seconds that a redo write may take on a cell, on average; above it the experiment pauses. 0: no limit.
+        warm: most passes of the workload before each run, until the hit rate of the flash cache is stable; 0: none.
     """
 
     factor: str
@@ -60,29 +60,30 @@ class Design:
 
     @property
     def base(self) -> str:
-        """The level that is compared with."""
+        """Return the base: the level that the others are compared with."""
         return self.levels[1] if len(self.levels) == 2 else self.levels[0]
 
     @property
     def tried(self) -> tuple[str, ...]:
-        """The levels that are compared with it."""
+        """Return the levels that are compared with the base."""
         return self.levels[:1] if len(self.levels) == 2 else self.levels[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What one run came to.
+    """The result of one run.
 
     Attributes:
-        value: microseconds of one wait or request, on average.
-        count: how many there were.
-        at: when it ended, ISO 8601 UTC.
-        began: when its measurement began; empty where an older release kept it.
-        redo: redo writes that the cells counted meanwhile, of all databases; None where no cell collected in between.
+        value: mean microseconds of a wait or request.
+        count: number of waits or requests.
+        at: time of its end, ISO 8601 UTC.
+        began: time when its measurement began; empty if an older release stored it.
+        redo: redo writes that the cells counted during the run, of all databases; None if no cell collected in between.
         outliers: how many of them reached the database as outliers.
-        prevented: how many more the flash log prevented.
-        sizes: (microseconds, how many of the waits were shorter and in no smaller size), ascending; empty where nothing tells.
-        reads: how many reads of the database the flash cache served, and how many there were; None where that was not asked.
+        prevented: how many outliers the flash log prevented.
+        sizes: (microseconds, number of waits shorter than that but not shorter than the size before), ascending; empty if not
+            known.
+        reads: the database's reads that the flash cache served, and all its reads; None if they were not counted.
     """
 
     number: int
@@ -101,20 +102,20 @@ class Measured:
 
     @property
     def group(self) -> tuple[int, int]:
-        """The pair or block to which it belongs."""
+        """Return the block and pair to which it belongs."""
         return self.block, self.pair
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pause:
-    """Giving way to production before or after a run.
+    """A pause before or after a run, to give way to production.
 
     Attributes:
-        run: its number.
-        seconds: how long it lasted.
-        micros: how long a redo write took on average on the slowest cell when it began.
-        again: the run lay in it, so that its block or pair was made anew.
-        level: that held when redo writes took too long; empty where an older release kept it.
+        run: number of the run.
+        seconds: its length.
+        micros: mean microseconds of a redo write on the slowest cell when it began.
+        again: whether the run was disturbed, so that its block or pair was repeated.
+        level: the level at which redo writes took too long; empty if an older release stored it.
     """
 
     run: int
@@ -125,7 +126,7 @@ class Pause:
 
 
 RUNNING, STOPPED, DONE, ABANDONED = "running", "stopped", "done", "abandoned"
-"""States of an experiment; resume goes on with the first two."""
+"""States of an experiment; resume continues the first two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,19 +134,19 @@ class Experiment:
     """One experiment.
 
     Attributes:
-        statement: as it was given, with what was left out in it.
+        statement: the statement as typed, completed with the defaults.
         began: ISO 8601 UTC.
         now: the level before it began.
-        runs: what was measured, in order; those of a pair or block that did not come to its end are left out.
-        noticed: what was not alike, before it began or on the way; a sentence each without its stop.
-        who: the process that carries it out or did so last.
-        keeps: it has taken the rack's lock, and is to give it back.
-        given_back: the factor is as it was before.
-        passports: cell → under which conditions the first run was measured.
-        ended: ISO 8601 UTC, when it last came to rest, the factor given back; empty until then.
-        line: the recipe's run and the place in it of the line that made it; empty for none.
-        pauses: in which it gave way.
-        minded: what the cells' releases make of such a comparison; a sentence each without its stop.
+        runs: the results, in order, without those of an unfinished pair or block.
+        noticed: differences in conditions, before it began or during it; sentences without their full stops.
+        who: the process that carries it out, or was the last to do so.
+        keeps: whether it has taken the rack's lock and must give it back.
+        given_back: whether the factor has its original value again.
+        passports: cell → conditions under which the first run was measured.
+        ended: ISO 8601 UTC, when it last stopped with the factor set back; empty until then.
+        line: the recipe's run, and the place of the line in it that started the experiment; empty for none.
+        pauses: the pauses for production.
+        minded: how the cells' releases affect the comparison; sentences without their full stops.
     """
 
     name: str
@@ -168,17 +169,17 @@ class Experiment:
 
     @property
     def same_level(self) -> str:
-        """The level of the A/A stretch: the one that holds now, or the one that is compared with where it is neither."""
+        """Return the level of the A/A stretch: the current one, or the base if the current one is not in the design."""
         return self.now if self.now in self.design.levels else self.design.base
 
     @property
     def origin(self) -> str:
-        """On whose behalf the journal says that its changes were made."""
+        """Return the origin that the journal records for its changes."""
         return f"experiment {self.name}"
 
     @property
     def schedule(self) -> tuple[Run, ...]:
-        """All its runs."""
+        """Return all its runs in order."""
         d = self.design
         return schedule(
             d.among or d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.same_level
@@ -186,23 +187,24 @@ class Experiment:
 
     @property
     def next(self) -> Run | None:
-        """The first run that was not measured; None when all were."""
+        """Return the first run that was not measured; None if all were."""
         done = {run.number for run in self.runs}
         return next((run for run in self.schedule if run.number not in done), None)
 
     @property
     def left(self) -> tuple[Run, ...]:
-        """The runs still to do, whole pairs and blocks."""
+        """Return the runs that are left, in whole pairs and blocks."""
         done = set(self.groups)
         return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
 
     def whole(self) -> Experiment:
-        """Return it without runs of a pair or block that did not come to its end, and without what was noticed in them."""
+        """Return the experiment without the runs of an unfinished pair or block, and without what was noticed in them."""
         return self.without(*({run.group for run in self.runs} - set(self.groups)))
 
     def without(self, *groups: tuple[int, int]) -> Experiment:
-        """Return it without the runs of such blocks or pairs, which are made anew, and without what was noticed in them: the
-        runs that take their place are looked at again."""
+        """Return the experiment without the runs of these blocks or pairs, which are repeated, and without what was noticed in
+        them.
+        """
         numbers = {str(run.number) for run in self.schedule if (run.block, run.pair) in groups}
         return replace(
             self,
@@ -212,7 +214,7 @@ class Experiment:
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks that came to their end, of two levels: the one that is tried against the other one."""
+        """Return the finished blocks of a comparison of two levels: the tried one against the base."""
         (tried,), base = self.design.tried, self.design.base
         found = []
         for _, runs in block_runs(self):
@@ -222,7 +224,7 @@ class Experiment:
 
     @property
     def groups(self) -> dict[tuple[int, int], tuple[Measured, ...]]:
-        """The pairs and blocks of which all runs were measured, in order."""
+        """Return the pairs and blocks of which all runs were measured, in order."""
         found: dict[tuple[int, int], list[Measured]] = {}
         for run in self.runs:
             found.setdefault(run.group, []).append(run)
@@ -231,7 +233,9 @@ class Experiment:
 
     @property
     def comparisons(self) -> list[Experiment]:
-        """It with the runs of two levels, for each level that is tried; itself where it has no more."""
+        """Return one experiment for each level that is tried, with the runs of that level and the base; itself if there is
+        only one.
+        """
         design = self.design
         if len(design.levels) == 2:
             return [self]
@@ -247,12 +251,12 @@ class Experiment:
 
     @property
     def same(self) -> list[tuple[float, float]]:
-        """The pairs of the A/A stretch that came to their end."""
+        """Return the values of the finished pairs of the A/A stretch."""
         return [(runs[0].value, runs[1].value) for (_, pair), runs in self.groups.items() if pair]
 
     @property
     def gave_way(self) -> dict[str, tuple[int, int]]:
-        """Level → how often it gave way around a block while that level held, and how many of these runs were made anew."""
+        """Return level → number of pauses around a block at that level, and how many of these runs were repeated."""
         scheduled = {run.number: run for run in self.schedule}
         found = dict.fromkeys(self.design.levels, (0, 0))
         for pause in self.pauses:
@@ -264,12 +268,15 @@ class Experiment:
         return found
 
     def verdict(self) -> Verdict:
-        """Return what was found so far, of many levels about the one whose difference is surest."""
+        """Return the verdict so far; with several levels, the one about the level whose difference is most certain."""
         return min(self.verdicts().values(), key=lambda found: 2.0 if found.p is None else found.p)
 
     def verdicts(self) -> dict[str, Verdict]:
-        """Return what was found so far of each level that is tried; none where it gave way at one level far more often than at
-        the other. Of many levels p is of all comparisons together."""
+        """Return level → verdict so far, for each level that is tried.
+
+        There is no finding if pauses came far more often at one level than at the other. With several levels, p is that of all
+        comparisons together.
+        """
         pairs, design = self.comparisons, self.design
         together: Mapping[str, float] = {}
         if len(pairs) > 1 and (blocks := [runs for _, runs in block_runs(self)]):
@@ -289,14 +296,16 @@ class Experiment:
 
 
 def block_runs(experiment: Experiment) -> Iterator[tuple[int, tuple[Measured, ...]]]:
-    """Yield number and runs, in order, of each block that came to its end."""
+    """Yield number and runs, in order, of each finished block."""
     for (block, _), runs in experiment.groups.items():
         if block:
             yield block, runs
 
 
 def sizes_at(experiment: Experiment, level: str) -> Histogram:
-    """Return how long the waits of a level were in whole blocks: upper ends of sizes; empty where not every run tells."""
+    """Return a histogram of the lengths of a level's waits in whole blocks, by upper ends of bins; empty if a run has no
+    lengths.
+    """
     runs = [run for _, own in block_runs(experiment) for run in own if run.level == level]
     counts: dict[int, int] = {}
     for size, count in (pair for run in runs for pair in run.sizes):
@@ -305,7 +314,7 @@ def sizes_at(experiment: Experiment, level: str) -> Histogram:
 
 
 def hits_at(experiment: Experiment) -> dict[str, float]:
-    """Return the share of reads that the flash cache served at each level in whole blocks; empty where not every run has it."""
+    """Return level → share of reads that the flash cache served in whole blocks; empty if a run did not count them."""
     runs = [run for _, own in block_runs(experiment) for run in own]
     found: dict[str, float] = {}
     for level in experiment.design.levels:
@@ -328,12 +337,12 @@ def _reads(run: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def to_json(experiment: Experiment) -> dict[str, Any]:
-    """Return it as JSON takes it."""
+    """Return the experiment as a dictionary that can be stored as JSON."""
     return asdict(experiment)
 
 
 def from_json(data: Mapping[str, Any]) -> Experiment:
-    """Return the experiment of which :func:`to_json` made ``data``."""
+    """Return the experiment that :func:`to_json` converted to ``data``."""
     given = data["design"].get("workload") or ()
     work = (given,) if isinstance(given, str) else tuple(given)
     return Experiment(

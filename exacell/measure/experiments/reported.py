@@ -1,4 +1,4 @@
-"""An experiment as a finding: what a report shows of it besides its sentences. Pure."""
+"""An experiment as a finding, with everything that a report shows besides sentences. Pure."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Timed:
     """A run with its place in time.
 
     Attributes:
-        end: seconds of the experiment when it ended, pauses left out.
-        before: seconds between the end of the run before, or the begin of the experiment, and its own begin.
-        pause: the part of them in which it gave way to production, or that is longer than usual; 0.0 where nothing is.
+        end: seconds from the experiment's begin to the run's end, without pauses.
+        before: seconds between the end of the run before (or the begin of the experiment) and its own begin.
+        pause: the part of ``before`` that was a pause for production, or is longer than usual; 0.0 for none.
     """
 
     run: Measured
@@ -47,11 +47,11 @@ class Timed:
 
 
 _PAUSE = 60.0
-"""Seconds by which the time between two runs is longer than usual when it counts as a pause."""
+"""Seconds by which the time between two runs must be longer than usual to count as a pause."""
 
 
 def timed(experiment: Experiment) -> list[Timed]:
-    """Return the runs in order with their places in time; runs that do not tell when they began took no time."""
+    """Return the runs in order with their places in time; a run without a begin counts as having taken no time."""
     runs, last = experiment.runs, _seconds(experiment.began)
     gaps = []
     for run in runs:
@@ -72,10 +72,10 @@ def _seconds(moment: str) -> float:
 
 
 def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequence[Artifact] = ()) -> Finding:
-    """Return what an experiment comes to.
+    """Return the finding of an experiment.
 
     Args:
-        changes: of the journal, from its begin to its end.
+        changes: changes of the journal, from the experiment's begin to its end.
         artifacts: files that belong to it besides its own record.
     """
     d = experiment.design
@@ -120,7 +120,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
 
 
 def _all_figures(experiment: Experiment) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each comparison, with its level where there are several."""
+    """Yield the figures of each comparison, with its level if there are several."""
     for one, (level, verdict) in zip(experiment.comparisons, experiment.verdicts().items(), strict=True):
         for row in _figures(one, verdict):
             named = f"{row['figure']} ({level})" if len(experiment.design.tried) > 1 else row["figure"]
@@ -128,7 +128,7 @@ def _all_figures(experiment: Experiment) -> Iterator[dict[str, Any]]:
 
 
 def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]:
-    """Yield the verdict's figures, the spread of the A/A stretch next to the effect."""
+    """Yield the verdict's figures, with the spread of the A/A stretch next to the effect."""
     d = experiment.design
     base = f"{d.said} {d.base}"
     told: tuple[tuple[str, float | None, str], ...] = (
@@ -228,7 +228,7 @@ def charts(experiment: Experiment) -> Iterator[Chart]:
 
 
 def _mean(found: Verdict) -> tuple[float, float, float] | None:
-    """Return the difference with its interval; None before there is enough for one."""
+    """Return the difference with its interval; None if there are too few blocks for one."""
     if found.effect is None or found.low is None or found.high is None:
         return None
     return found.effect, found.low, found.high
@@ -247,11 +247,11 @@ _MEANS_ALONE = {
     "fio": "Only the mean of each run is kept: there is no distribution of single I/Os here. fio's json+ output has it: import "
     "fio, compare.",
 }
-"""What a report says of the distribution that there is not, by what is measured."""
+"""Measure → why a report has no distribution of single values for it."""
 
 
 _SHORT = 180
-"""Seconds up to which an experiment's timeline is in seconds."""
+"""Length in seconds up to which an experiment's timeline is in seconds."""
 
 
 def _dots(name: str, found: Sequence[Timed], unit: int) -> Series:
@@ -269,7 +269,7 @@ def _dots(name: str, found: Sequence[Timed], unit: int) -> Series:
 
 
 def _sides(experiment: Experiment) -> Iterator[Side]:
-    """Yield the level that is compared with, then the one that is tried, with the conditions of the first run."""
+    """Yield the base, then the levels that are tried, with the conditions of the first run."""
     d = experiment.design
     conditions = told_by_all(experiment.passports)
     for level in (d.base, *d.tried):
@@ -284,7 +284,7 @@ def _sides(experiment: Experiment) -> Iterator[Side]:
 
 
 def _own_files(experiment: Experiment) -> Iterator[Artifact]:
-    """Yield the runs as R reads them, and the experiment as it is kept."""
+    """Yield the runs as a CSV file for R, and the stored experiment."""
     rows = [",".join("" if row[name] is None else str(row[name]) for name in _RUNS) for row in _run_rows(experiment)]
     yield Artifact(name="runs.csv", content="\n".join((",".join(_RUNS), *rows, "")).encode())
     body = json.dumps(to_json(experiment), ensure_ascii=False, indent=1)

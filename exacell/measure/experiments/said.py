@@ -1,4 +1,4 @@
-"""What an experiment says, before it begins and when it has ended: sentences, and the blocks behind them. Pure."""
+"""The sentences of an experiment, before it begins and when it has ended, and the blocks behind them. Pure."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ MEASURES: Mapping[str, str] = {
     "flashlog": "a redo request on the cells",
     "fio": "an I/O of fio",
 }
-"""What may be measured: three wait events of the database, FL_RQ_TM_W over FL_RQ_W of all cells, or what fio itself tells."""
+"""What can be measured: three wait events of the database, FL_RQ_TM_W over FL_RQ_W of all cells, or fio's own result."""
 
 EVENTS = ("commits", "redo", "reads")
-"""Those that are waits of the database."""
+"""Measures that are waits of the database."""
 
 
 def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str) -> list[str]:
-    """Return the whole schedule, as it is shown before anybody is asked.
+    """Return the whole schedule, as it is shown before the user is asked.
 
     Args:
-        spread: percent, of an earlier experiment on the same thing; None where there is none.
-        spread_of: its name.
+        spread: percent, from an earlier experiment on the same subject; None if there is none.
+        spread_of: name of that experiment.
     """
     d, runs = experiment.design, experiment.left
     lines = [f"Experiment {experiment.name} on {experiment.rack}: {d.said} {against(d)}{whose(d)}"]
@@ -67,13 +67,13 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
 
 
 def against(d: Design) -> str:
-    """Return which levels are compared with which one."""
+    """Return a phrase that names the tried levels and the base."""
     *more, last = d.tried
     return f"{', '.join(more)} and {last}, each against {d.base}" if more else f"{last} against {d.base}"
 
 
 def whose(d: Design, word: str = "for") -> str:
-    """Return for which database, or on which hosts."""
+    """Return a phrase that names the database or the hosts."""
     return f" on {d.on}" if d.on else f" {word} {d.db}" if d.db else ""
 
 
@@ -117,7 +117,7 @@ def _can_detect(d: Design, spread: float | None, spread_of: str) -> str:
 
 
 def _needed(d: Design, what: str = "") -> str:
-    """Return how many blocks a verdict needs, and how an order with fewer schedules could do with less."""
+    """Return how many blocks a verdict needs, and which order needs fewer."""
     least = f"{fewest(d.order)}{what} at least"
     shared = f" in order {d.order}, where two share one coin, and {fewest('random')} in order random"
     return least + (shared if fewest(d.order) > fewest("random") else "")
@@ -128,7 +128,7 @@ def _chance(p: float) -> str:
 
 
 def same_line(experiment: Experiment) -> str:
-    """Return what the A/A stretch, when it has ended, says of what the blocks can detect."""
+    """Return a sentence about what the blocks can detect, according to the finished A/A stretch."""
     d, spread = experiment.design, experiment.verdict().same_spread
     assert spread is not None
     size = "nothing"
@@ -152,16 +152,16 @@ def _time(d: Design, runs: int) -> str:
 
 
 def _load_seconds(workload: Sequence[str]) -> float:
-    """Return the seconds of load that a run is given with ``for=``, on the clock of its rack; 0.0 for none."""
+    """Return the seconds of load in a run's ``for=`` parameters, by the clock of its rack; 0.0 for none."""
     return fsum(parse_duration(found[1]) for text in workload if (found := _LOAD.match(text)))
 
 
 _LOAD = re.compile(r"(?:emulator load|drive) (?:.* )?for=([0-9]+(?:\.[0-9]+)?(?:ms|[smhd])?)(?: |$)", re.IGNORECASE)
-"""A statement that loads a database for a time of one unit."""
+"""A statement that loads a database for a time given in one unit."""
 
 
 def sentences(experiment: Experiment) -> Iterator[str]:
-    """Yield what was found, the verdict first."""
+    """Yield the results as sentences, the verdict first."""
     verdict, d = experiment.verdict(), experiment.design
     several = list(zip(experiment.comparisons, experiment.verdicts().values(), strict=True))
     for one, its in several:
@@ -192,7 +192,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
-    """Yield how often, how long, at which level and why it gave way to production."""
+    """Yield how often, how long, at which level and why the experiment paused for production."""
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
@@ -212,7 +212,7 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
 
 
 def _at_levels(experiment: Experiment) -> str:
-    """Return how often it gave way at each level, and how many runs of it were made anew."""
+    """Return how often it paused at each level, and how many of these runs were repeated."""
     told = []
     for level, (times, again) in experiment.gave_way.items():
         told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} repeated)" if again else ""))
@@ -220,7 +220,7 @@ def _at_levels(experiment: Experiment) -> str:
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
-    """Yield each thing once, with the runs in which it was noticed; of a share that goes up and down the highest."""
+    """Yield each notice once, with the runs in which it occurred; of a share that varies, the highest value."""
     runs: dict[str, list[int]] = {}
     seen: dict[str, str] = {}
     for line in lines:
@@ -243,7 +243,7 @@ def _noticed(lines: Sequence[str]) -> Iterator[str]:
 
 
 _SHARE = re.compile(r" (\d+)% of the requests.*")
-"""What of a line about other databases differs from run to run."""
+"""The part of a line about other databases that differs from run to run."""
 
 
 def _share_of(what: str) -> int:
@@ -252,7 +252,7 @@ def _share_of(what: str) -> int:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Return numbers of runs, three and more in a row as the first to the last."""
+    """Return numbers of runs as text; three or more in a row are written as first to last."""
     rows: list[list[int]] = []
     for number in sorted(set(numbers)):
         if rows and rows[-1][-1] == number - 1:
@@ -299,7 +299,7 @@ def _longer(value: float) -> str:
 
 
 _ALL_TOLD = 1 << 14
-"""Schedules up to which the test tries all of them."""
+"""Number of schedules up to which the test tries all of them."""
 
 
 def _surely(found: Verdict, d: Design) -> Iterator[str]:
@@ -348,7 +348,7 @@ def _doubt(doubt: Doubt, of: str = "") -> str:
 
 
 def verdict_rows(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return a row for each comparison: the verdict's figures, for programs; null for what there is not."""
+    """Return a row with the verdict's figures for each comparison, for programs; a missing figure is null."""
     found = list(zip(experiment.comparisons, experiment.verdicts().items(), strict=True))
     several = len(found) > 1
     return [
@@ -422,17 +422,18 @@ def columns_of(design: Design) -> Sequence[tuple[str, str]]:
 
 
 def difference_of(design: Design, level: str) -> str:
-    """Return the name of the column with a level's difference from the one that is compared with."""
+    """Return the name of the column with a level's difference from the base."""
     return f"{level}Percent" if len(design.tried) > 1 else "differencePercent"
 
 
 def time_left(design: Design, lasted: Sequence[float], runs: int) -> str:
-    """Return how long some runs may take, as ``, about 40m left``: each as long as those before it on average, and the first one
-    as long as it measures. Empty where neither is known, or less than a second.
+    """Return the time that the remaining runs may take, as ``, about 40m left``: each as long as the earlier ones on average;
+    without earlier runs, as long as the design's settle time and measurement. Empty if neither is known, or for less than a
+    second.
 
     Args:
-        lasted: seconds of each run before.
-        runs: how many are left.
+        lasted: seconds of each earlier run.
+        runs: number of runs that are left.
     """
     known = 0.0 if design.workload else design.settle + design.seconds
     left = runs * (sum(lasted) / len(lasted) if lasted else known)

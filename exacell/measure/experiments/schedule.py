@@ -1,8 +1,8 @@
-"""In which order the runs of an experiment come. Pure.
+"""The order of the runs of an experiment. Pure.
 
-A block is one run at each level, one behind the other, and is what a verdict counts. The order within blocks is
-drawn, so that whatever comes and goes by itself falls on both levels alike. A test of the blocks may lean on what was drawn and
-on nothing else: :func:`coins` says for both, the draw and the test, what that is. Source: reference measurement.md 2.4.
+A block has one run at each level, one after the other; a verdict counts blocks. The order within blocks is drawn at random, so
+that other influences fall on all levels alike. A test of the blocks may rest only on what was drawn: :func:`coins` defines
+that for both the draw and the test. Source: reference measurement.md 2.4.
 """
 
 from __future__ import annotations
@@ -13,33 +13,37 @@ from collections.abc import Sequence
 from exacell.core.values import dataclass
 
 ORDERS = ("abba", "random")
-"""``random``: a coin a block; ``abba``: blocks in twos, AB BA or BA AB, a coin for each two, so that a steady drift cancels.
-Of three levels and more the coin is a shuffle of them, and the second of two blocks has them the other way round."""
+"""``random``: one coin per block; ``abba``: blocks in pairs, AB BA or BA AB, one coin per pair, so that a steady drift cancels
+out. With three or more levels the coin is a shuffle of them, and the second of two blocks has the reverse order.
+"""
 
 ALPHA = 0.05
-"""The largest p at which a difference is called one."""
+"""The largest p at which a difference counts as one."""
 
 
 def coins(blocks: int, order: str) -> tuple[tuple[int, bool], ...]:
-    """Return for each block which coin decides its order, from 0, and whether it goes the other way round than that coin says.
+    """Return for each block the index of the coin that decides its order, and whether the block has the reverse of the coin's
+    order.
 
-    Blocks that share a coin could not have been drawn apart.
+    Blocks that share a coin are not drawn independently.
     """
     return tuple((block // 2, block % 2 == 1) if order == "abba" else (block, False) for block in range(blocks))
 
 
 def tossed(blocks: int, order: str) -> int:
-    """Return how many coins decide the order of so many blocks: there are 2 to that power schedules, each as likely."""
+    """Return how many coins decide the order of so many blocks; the number of equally likely schedules is 2 to that power."""
     return len({coin for coin, _ in coins(blocks, order)})
 
 
 def least_p(blocks: int, order: str) -> float:
-    """Return the smallest two-sided p that so many blocks can give: the schedule that ran and its mirror, of all schedules."""
+    """Return the smallest two-sided p that so many blocks can give: two (the schedule that ran and its mirror) of all
+    schedules.
+    """
     return min(1.0, 2.0 ** (1 - tossed(blocks, order)))
 
 
 def fewest(order: str) -> int:
-    """Return the blocks below which no p can be as small as 5 %: 6 where each has its coin, 11 where two share one."""
+    """Return the least number of blocks for a p of at most 5 %: 6 if each block has its own coin, 11 if two share one."""
     return next(blocks for blocks in range(1, 100) if least_p(blocks, order) <= ALPHA)
 
 
@@ -50,7 +54,7 @@ class Run:
     Attributes:
         number: from 1, over the whole experiment.
         block: from 1; 0 for a run of the A/A stretch.
-        pair: which pair of the A/A stretch, from 1; 0 for a run of a block.
+        pair: number of its pair in the A/A stretch, from 1; 0 for a run of a block.
         level: the level at which it runs.
     """
 
@@ -61,7 +65,7 @@ class Run:
 
 
 def schedule(levels: Sequence[str], *, blocks: int, order: str, seed: int, pairs: int, now: str) -> tuple[Run, ...]:
-    """Return all runs in their order: ``pairs`` of two runs at the level that holds ``now``, then the blocks.
+    """Return all runs in order: ``pairs`` pairs of runs at the level ``now``, then the blocks.
 
     The same seed gives the same schedule.
     """

@@ -1,4 +1,4 @@
-"""What a mean says little of: outliers at each level, read hits, and how long single waits were. Pure."""
+"""Results that a mean does not show: outliers at each level, read hits, and the lengths of single waits. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from exacell.measure.experiments.record import Design, Experiment, block_runs, h
 
 @dataclass(frozen=True, kw_only=True)
 class Outliers:
-    """Redo writes over 500 ms that a database waited for, as cells count them, in the blocks of which both runs were counted.
+    """Redo writes over 500 ms that a database waited for, as cells count them, in blocks of which both runs were counted.
 
     Attributes:
-        counts, writes, prevented: of the level that is tried and of the other one: outliers, all redo writes, and those that
-            would have been outliers without the flash log.
+        counts, writes, prevented: outliers, all redo writes, and outliers that the flash log prevented; each for the tried
+            level and
+            the base.
         blocks: the numbers of these blocks.
         missing: the runs of the other blocks that were not counted.
-        low, high: by how many the first level has more, or fewer below 0, with 95 %: what the permutation test of the blocks does
-            not refuse; None where so few blocks can refuse nothing.
+        low, high: 95 % interval of the number of outliers by which the tried level has more (below 0: fewer), from the
+            permutation
+            test; None if there are too few blocks.
     """
 
     counts: tuple[int, int]
@@ -61,12 +63,12 @@ def outliers(experiment: Experiment) -> Outliers:
 
 
 def of_flash_log(design: Design) -> bool:
-    """Whether flash logging is what is switched: it is there for outliers, not for the mean."""
+    """Return whether the factor is flash logging, whose purpose is to avoid outliers, not to lower the mean."""
     return design.factor == "flashlog" or design.of.lower() == "flashlog"
 
 
 def beside_the_mean(experiment: Experiment) -> str:
-    """Return what the verdict says of outliers, beside the mean; empty where it is not about the flash log."""
+    """Return the part of the verdict about outliers; empty if the experiment is not about the flash log."""
     if not of_flash_log(experiment.design):
         return ""
     found = outliers(experiment)
@@ -83,11 +85,11 @@ def beside_the_mean(experiment: Experiment) -> str:
 
 
 _UNEVEN = 1.1
-"""Times as many redo writes at one level as at the other from which on their counts alone mislead."""
+"""Ratio of redo writes at two levels above which their counts alone are misleading."""
 
 
 def outlier_sentences(experiment: Experiment) -> Iterator[str]:
-    """Yield how many outliers there were at each level, and what is in no sum."""
+    """Yield how many outliers there were at each level, and which runs are not included."""
     found = outliers(experiment)
     name, told = experiment.design.said, []
     for place, level in enumerate(experiment.design.levels):
@@ -105,7 +107,7 @@ def outlier_sentences(experiment: Experiment) -> Iterator[str]:
 
 
 def hit_sentences(experiment: Experiment) -> Iterator[str]:
-    """Yield which share of its reads the flash cache served at each level, the largest first, where the database shows it."""
+    """Yield the share of reads that the flash cache served at each level, the largest first, if the database shows it."""
     found = sorted(hits_at(experiment).items(), key=lambda pair: -pair[1])
     if found:
         told = ", ".join(f"{share:.1%} with {level}" for level, share in found)
@@ -113,7 +115,7 @@ def hit_sentences(experiment: Experiment) -> Iterator[str]:
 
 
 def size_sentences(experiment: Experiment) -> Iterator[str]:
-    """Yield how long single waits were at each level, where the database tells."""
+    """Yield the lengths of single waits at each level, if the database shows them."""
     found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
     if all(waits.n for waits in found.values()):
         told = (
@@ -125,12 +127,13 @@ def size_sentences(experiment: Experiment) -> Iterator[str]:
 
 
 _HALF_SECOND = 1 << 19
-"""Microseconds: the power of two that is nearest to what cells take for an outlier."""
+"""Microseconds: the power of two that is nearest to the cells' limit for an outlier."""
 
 
 def size_rows(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return a row for each power of two microseconds: how many waits of each level are shorter and in no smaller one, and
-    how many of a million that is; none where the database does not tell."""
+    """Return a row for each power of two microseconds: how many waits of each level are in that bin, as a number and per
+    million; empty if the database does not show them.
+    """
     found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
     counts = {level: dict(zip(waits.values, waits.counts, strict=True)) for level, waits in found.items()}
     if not all(counts.values()):

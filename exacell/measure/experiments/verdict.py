@@ -1,8 +1,8 @@
-"""What the blocks of an experiment show, and whether that holds. Pure.
+"""Judge what the blocks of an experiment show, and whether it can be trusted. Pure.
 
-The unit is the run, never what was counted within it; a block's difference is the logarithm of the ratio of its two runs, so
-that a level that is 5 % slower is so at any load. Test and intervals are of the schedules that could have been drawn. Sources:
-reference measurement.md 2.4; D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657 (two one-sided tests).
+The unit is the run, never the items counted within it. A block's difference is the logarithm of the ratio of its two runs, so
+that a level that is 5 % slower is so at any load. Test and intervals are over the schedules that could have been drawn.
+Sources: reference measurement.md 2.4; D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657 (two one-sided tests).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from exacell.measure.experiments.schedule import ALPHA, fewest, least_p
 
 
 class Finding(StrEnum):
-    """What an experiment came to."""
+    """The possible results of an experiment."""
 
     NOT_ENOUGH = "not enough data"
     DIFFERENT = "different"
@@ -31,7 +31,7 @@ class Finding(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """What was measured in a block: of the first level and of the second, and which of them ran first.
+    """The values measured in a block, at the first and the second level, and which of them ran first.
 
     Raises:
         ValueError: a value is not above 0, so that there is no ratio; a mistake of the programmer.
@@ -43,13 +43,13 @@ class Block:
 
     @property
     def difference(self) -> float:
-        """The logarithm of b over a."""
+        """Return the logarithm of b over a."""
         return log(self.b / self.a)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """Something in the runs that the verdict's arithmetic does not expect; ``p`` is how often chance alone makes it."""
+    """Something in the runs that the calculation of the verdict does not expect; ``p`` is how often chance alone causes it."""
 
     what: str
     percent: float
@@ -58,21 +58,21 @@ class Doubt:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the blocks show. Differences are in percent of the first level.
+    """The result of the blocks. Differences are in percent of the first level.
 
     Attributes:
-        blocks: whole blocks.
-        effect: of the second level; None where there is no block.
-        low, high: its 95 % interval: the differences that the test does not refuse; None below the number of blocks that a
-            verdict needs.
-        p: of the permutation test over the schedules that could have been drawn, two-sided; of several comparisons that of all of
-            them together (max-T); None likewise.
+        blocks: number of whole blocks.
+        effect: difference of the second level; None without blocks.
+        low, high: 95 % interval of the effect: the differences that the test does not reject; None with too few blocks for a
+            verdict.
+        p: two-sided p of the permutation test over the schedules that could have been drawn; with several comparisons that of all
+            together (max-T); None with too few blocks.
         least: the smallest p that so many blocks can give.
         spread: the standard deviation of a block's difference.
-        same_spread: that of two runs at the same level, from the A/A stretch; None without one.
-        matters: the smallest difference that matters.
+        same_spread: the same for two runs at one level, from the A/A stretch; None without one.
+        matters: the smallest difference of interest.
         detectable: the difference that so many blocks with this spread find four times out of five.
-        doubts: trend and carry-over, and a spread that the A/A stretch did not have.
+        doubts: trend, carry-over, or a larger spread than in the A/A stretch.
     """
 
     finding: Finding
@@ -98,13 +98,13 @@ def judge(
     seed: int = 1,
     family: float | None = None,
 ) -> Verdict:
-    """Return what the blocks show.
+    """Return the verdict on the blocks.
 
     Args:
-        matters: percent; a difference below it is of no interest.
+        matters: percent; a smaller difference is of no interest.
         same: the pairs of runs of the A/A stretch.
-        seed: of the draw of schedules where there are too many to try all.
-        family: p of this comparison among several; None where there is only this one.
+        seed: seed of the draw of schedules if there are too many to try all.
+        family: p of this comparison among several; None if it is the only one.
     """
     differences = [block.difference for block in blocks]
     n = len(differences)
@@ -151,23 +151,23 @@ def judge(
 
 
 def lopsided(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether giving way fell on one level more than chance would have it, so that its runs are not a fair part of it.
+    """Return whether pauses came more often at one level than chance would explain, so that its runs are not a fair sample.
 
-    Runs that were made anew are chosen by what they showed, so that for them three on one side and none on the other are enough.
+    Runs are repeated because of what they showed, so three repeated runs at one level and none at the other are enough.
 
     Args:
-        one, other: how often at each level, and how many of these runs were made anew.
+        one, other: number of pauses at each level, and how many of these runs were repeated.
     """
     times, again = (one[0], other[0]), (one[1], other[1])
     return _by_coins(*times) <= ALPHA or (max(again) > 2 and _by_coins(*again) <= _CHOSEN)
 
 
 _CHOSEN = 0.25
-"""How rarely chance may bring so uneven a number of runs made anew."""
+"""Probability below which the number of repeated runs counts as uneven."""
 
 
 def _by_coins(one: int, other: int) -> float:
-    """Return how often so many tosses of a coin fall as unevenly, two-sided."""
+    """Return the two-sided probability that tosses of a coin fall as unevenly."""
     n = one + other
     return float(min(1.0, 2 * sum(comb(n, k) for k in range(min(one, other) + 1)) / 2**n))
 
@@ -178,12 +178,12 @@ def percent(ratio: float) -> float:
 
 
 def spread_of_pairs(pairs: Sequence[tuple[float, float]]) -> float:
-    """Return the standard deviation of the logarithm of the ratio of two runs at one level, whose mean is 0 by itself."""
+    """Return the standard deviation of the logarithm of the ratio of two runs at one level; its mean is 0 by definition."""
     return sqrt(fsum(log(b / a) ** 2 for a, b in pairs) / len(pairs))
 
 
 _SURE = 0.01
-"""Probability below which a doubt is told: each of them is looked at in every experiment."""
+"""Probability below which a doubt is shown; it is small because every experiment is checked for each doubt."""
 
 
 def _doubts(blocks: Sequence[Block], differences: Sequence[float], same: Sequence[tuple[float, float]]) -> list[Doubt]:
@@ -208,12 +208,13 @@ def _doubts(blocks: Sequence[Block], differences: Sequence[float], same: Sequenc
 
 
 _F_LIMIT = 28.2
-"""F with 5 and 3 degrees of freedom is above it once in a hundred; with more blocks or pairs even less often. Source: R,
-qf(0.99, 5, 3) = 28.24."""
+"""Limit of F: with 5 and 3 degrees of freedom F is above it once in a hundred times; with more blocks or pairs even less
+often. Source: R, qf(0.99, 5, 3) = 28.24.
+"""
 
 
 def _slope(values: Sequence[float]) -> tuple[float, float]:
-    """Return the slope of a straight line through values one step apart, and the two-sided p of there being none."""
+    """Return the slope of a straight line through values one step apart, and the two-sided p for a slope of 0."""
     n = len(values)
     middle, mean = (n - 1) / 2, fsum(values) / n
     wide = fsum((place - middle) ** 2 for place in range(n))
@@ -223,7 +224,7 @@ def _slope(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _apart(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
-    """Return by how much two means differ, and the two-sided p of Student's test of that."""
+    """Return the difference of two means, and its two-sided p by Student's test."""
     means = [fsum(each) / len(each) for each in (one, other)]
     free = len(one) + len(other) - 2
     squares = fsum((v - mean) ** 2 for each, mean in zip((one, other), means, strict=True) for v in each)

@@ -1,1 +1,1 @@
-"""Outputs of other programs, read into one shape: text in, points and distributions out. Pure."""
+"""Import the outputs of other programs into one shape: text in, points and distributions out. Pure."""

@@ -1,4 +1,4 @@
-"""``asmcmd lsdsk -k`` and ``asmcmd lsdg``, also of hosts without Exadata: disks and disk groups with their sizes. Pure.
+"""Import ``asmcmd lsdsk -k`` and ``asmcmd lsdg``, also of hosts without Exadata: disks and disk groups with their sizes. Pure.
 
 Source: reference asm.md section 7; Oracle Automatic Storage Management Administrator's Guide, ASMCMD disk group commands.
 """
@@ -24,20 +24,20 @@ _SIZES: Mapping[str, str] = {
     "AU": "unitBytes",
 }
 _PLACES: Sequence[tuple[str, str]] = (("ORCL:", "ASMLib"), ("AFD:", "the ASM filter driver"), ("o/", "Exadata cells"))
-"""How a path begins, and what names disks so; other paths are those of the host's devices."""
+"""Beginning of a path → the software that names disks like this; other paths are those of the host's devices."""
 _COPIES = {"EXTERN": "none", "NORMAL": "two", "HIGH": "three", "FLEX": "as many as its files ask for"}
 
 
 def claims(text: str) -> bool:
-    """Whether it has the head of one of the two."""
+    """Return whether a text has the header of one of the two."""
     return _DISKS.search(text) is not None or _GROUPS.search(text) is not None
 
 
 def read(text: str, source: str) -> Run:
-    """Return a point for each disk and each disk group, with where disks lie and how they are protected.
+    """Return a point for each disk and each disk group, with notes on the disks' location and protection.
 
     Raises:
-        UnreadableError: below a head there is no line, or a size is no number.
+        UnreadableError: there is no line below a header, or a size is not a number.
     """
     disks, groups = list(_disks(text)), list(_groups(text, source))
     points = [
@@ -54,7 +54,7 @@ def read(text: str, source: str) -> Run:
 
 
 def _disks(text: str) -> Iterator[dict[str, str]]:
-    """Yield what a line says of each disk that belongs to a group; columns are where the head has them, since some are blank."""
+    """Yield the columns of each disk that belongs to a group; columns are cut at the header's positions, since some are blank."""
     head = ""
     for line in lines_of(text):
         if _DISKS.match(line):
@@ -103,7 +103,7 @@ def _where(paths: Sequence[str]) -> str:
 
 
 def _notes(disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
-    """Yield what protects the disks, and where they lie."""
+    """Yield notes on the protection of the disks, and on their location."""
     if disks:
         yield f"{counted(len(disks), 'disk')} of {_where([disk['path'] for disk in disks])}"
         failgroups = list(dict.fromkeys(disk["failgroup"] for disk in disks))

@@ -1,7 +1,7 @@
-"""The load profile, the waits for storage and the Exadata sections of an AWR report, text, HTML, or text made of HTML.
+"""Import the load profile, the waits for storage and the Exadata sections of an AWR report: text, HTML, or text made from HTML.
 
-Labels of 11.2 and of 12c on are put under one name. Source: reference measurement.md 8; of the Exadata sections, which HTML
-reports alone have: Oracle Exadata System Software User's Guide, Automatic Workload Repository.
+Labels of 11.2 and of 12c and later get the same name. Source: reference measurement.md 8; of the Exadata sections, which only
+HTML reports have: Oracle Exadata System Software User's Guide, Automatic Workload Repository.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OTHERS = {
         "make a report of each period with awrrpt.sql, and compare the two",
     ),
 }
-"""Reports of AWR that are not read → what they are, and what is."""
+"""Pattern of a report of AWR that is not read → what it is, and which one to use instead."""
 
 _SINGLE = "cell single block physical read"
 _EVENTS = (
@@ -74,34 +74,34 @@ _EVENTS = (
     *("flashback log file sync", "flashback log file write", "read by other session", "local write wait"),
     *("Data file init write", "Disk file operations I/O", "ASM IO for non-blocking poll"),
 )
-"""Events of storage by their whole names: text reports cut them. Source: Oracle Database Reference, wait events; SAGUG."""
+"""Full names of storage events, since text reports cut them. Source: Oracle Database Reference, wait events; SAGUG."""
 
 _STORAGE = re.compile(r"(?:cell|db file|direct path|log file|control file|flashback log) ", re.IGNORECASE)
 _CLASSES = ("user i/o", "system i/o", "commit")
 _CUT = 25
-"""Characters from which on a name may have been cut: text reports cut it to 26, 28 or 30."""
+"""Length from which a name may have been cut: text reports cut it to 26, 28 or 30 characters."""
 
 _EXADATA = re.compile(r"flash (?:cache|log)|outlier|smart flash|cell server|pmem|xrmem", re.IGNORECASE)
 _MUCH = 5.0
-"""Percent of the DB time from which on an event that is not read is named."""
+"""Percent of the DB time from which an unread event is mentioned."""
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:E[-+]?\d+)?", re.IGNORECASE)
 
 
 def claims(text: str) -> bool:
-    """Whether it is a report of AWR."""
+    """Return whether a text is an AWR report."""
     return (
         _PROFILE.search(text) is not None or _REPORT.search(text) is not None or "displays load profile" in text.lower()
     )
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per line of the load profile, one per event of storage, and one per row of an Exadata section.
+    """Return one point per line of the load profile, one per storage event, and one per row of an Exadata section.
 
-    Reports that stand behind each other in one file are several runs; those of other instances over the same time are parts.
+    Several reports in one file are several runs; reports of other instances over the same time are parts of a run.
 
     Raises:
-        UnreadableError: it is another report of AWR, the load profile has no line, or a number is in a form that can't be told.
+        UnreadableError: it is another kind of AWR report, the load profile is empty, or the form of a number is not clear.
     """
     for sign, (what, instead) in _OTHERS.items():
         if re.search(sign, text, re.IGNORECASE):
@@ -113,7 +113,7 @@ _BEGIN = re.compile(r"^.*WORKLOAD REPOSITORY (?:PDB )?report\b", re.IGNORECASE |
 
 
 def _reports(text: str) -> list[str]:
-    """Return the reports of a file; what has no load profile of its own belongs to the one before it."""
+    """Return the reports in a file; a part without its own load profile belongs to the report before it."""
     starts = [match.start() for match in _BEGIN.finditer(text)][1:]
     found: list[str] = []
     for begin, end in pairwise([0, *starts, len(text)]):
@@ -130,7 +130,7 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def _span(plain: str) -> tuple[float, ...]:
-    """Return when a report begins and ends, in seconds since 1970 as if its clock were UTC; empty where that can't be told."""
+    """Return begin and end of a report, in seconds since 1970 as if its clock were UTC; empty if they are not known."""
     found: dict[str, float] = {}
     for which, day, month, year, *clock in _SNAP.findall(plain):
         if month.lower() not in _MONTHS:
@@ -141,7 +141,7 @@ def _span(plain: str) -> tuple[float, ...]:
 
 
 def _instance(found: Sequence[Table]) -> str:
-    """Return the instance that a report is of; empty where it names none."""
+    """Return the instance of a report; empty if it names none."""
     rows = (
         dict(zip(table.columns, row, strict=True))
         for table in found
@@ -171,7 +171,7 @@ def _report(text: str, source: str) -> Run:
         source=source,
         points=_timed((*profile, *events.points(), *exadata), plain),
         notes=tuple(notes),
-        # Without its time nothing tells whether the report of another instance is a part of the same run.
+        # Without its time, it is not known whether the report of another instance is a part of the same run.
         host=instance if span else "",
         span=span,
         told=told(
@@ -187,7 +187,7 @@ def _report(text: str, source: str) -> Run:
 
 
 def _timed(points: Sequence[Point], plain: str) -> tuple[Point, ...]:
-    """Return the points with what weighs them: rates by the report's time, those of a transaction by the transactions in it."""
+    """Return the points with their weights: rates by the report's time, rates per transaction by the number of transactions."""
     minutes = number(first_of(plain, r"^\s*Elapsed: *([\d.,]+) *\(mins\)"))
     if not minutes:
         return tuple(points)
@@ -238,7 +238,7 @@ def _profile_lines(text: str) -> Iterator[Sequence[str]]:
 
 
 def _apart(cell: str) -> list[str]:
-    """Return the numbers between which a single blank stands; all as one where it may stand between thousands, as in 15 000."""
+    """Return the numbers that single blanks separate; one number if a blank may separate thousands, as in 15 000."""
     words = cell.split(" ")
     thousands = any(re.fullmatch(r"\d{1,3}", a) and re.match(r"\d{3}(?!\d)", b) for a, b in pairwise(words))
     return [cell] if thousands else words
@@ -252,8 +252,8 @@ class _Printed:
     """A number as a report prints it.
 
     Attributes:
-        half: half of its last digit: what rounding may have taken.
-        us: the microseconds of its unit, those of milliseconds where it has none.
+        half: half of its last digit, which is the largest rounding error.
+        us: the microseconds of its unit; those of a millisecond if it has none.
     """
 
     value: float
@@ -262,10 +262,10 @@ class _Printed:
 
 
 def _printed(cell: str, source: str) -> _Printed | None:
-    """Return the number in a cell; None where it is empty, a word, or was too wide to be printed (####).
+    """Return the number in a cell; None if it is empty, a word, or too wide to be printed (####).
 
     Raises:
-        UnreadableError: it is in a form that can't be told, such as 1.234,5.
+        UnreadableError: its form is not clear, such as 1.234,5.
     """
     text = cell.strip()
     if not re.match(r"[-+.]*\d", text):
@@ -285,7 +285,7 @@ def _printed(cell: str, source: str) -> _Printed | None:
 
 
 def _agree(waits: _Printed, total: _Printed, average: _Printed) -> bool:
-    """Whether waits times the average is the total, as far as their last digits tell."""
+    """Return whether waits times the average is the total, within the rounding of their last digits."""
     low, high = ((average.value + sign * average.half) * average.us / 1e6 for sign in (-1, 1))
     return (waits.value - waits.half) * low <= total.value + total.half and (
         (waits.value + waits.half) * high >= total.value - total.half
@@ -293,7 +293,7 @@ def _agree(waits: _Printed, total: _Printed, average: _Printed) -> bool:
 
 
 class _Events:
-    """The events of storage that the tables of a report have."""
+    """The storage events in the tables of a report."""
 
     def __init__(self, source: str, release: int) -> None:
         self._source, self._release = source, release
@@ -303,7 +303,7 @@ class _Events:
         self.tables = 0
 
     def take(self, table: Table) -> None:
-        """Take the rows of a table of events; of others, such as histograms, nothing."""
+        """Take the rows of a table of events; other tables, such as histograms, are ignored."""
         heads = [column.lower() for column in table.columns]
         if heads[0] != "event" or any("<" in head or ">" in head for head in heads):
             return
@@ -334,8 +334,9 @@ class _Events:
             own[name] = point
 
     def points(self) -> Iterator[Point]:
-        """Yield each event once: of the foreground, of the background where the foreground has it too with that word, and
-        what only the list of the top has."""
+        """Yield each event once: first foreground events, then background events (marked if the foreground has them, too),
+        then events that only the top list has.
+        """
         front, back, top = (self._found.get(rank, {}) for rank in range(3))
         yield from front.values()
         for name, point in back.items():
@@ -345,14 +346,14 @@ class _Events:
                 yield point
 
     def notes(self) -> Iterator[str]:
-        """Yield what is to be said of events: what could not be read, and what is not read though it takes much time."""
+        """Yield notes on events: values that could not be read, and unread events that take much time."""
         yield from self._notes
         if self._unread:
             said = ", ".join(f"{name} ({share})" for name, share in self._unread.items())
             yield f"not read, with {_MUCH:g} % of the DB time or more: {said}"
 
     def _whole(self, name: str) -> tuple[str, bool]:
-        """Return an event's whole name, and whether it was cut so that several may be meant."""
+        """Return an event's full name, and whether it was cut so that it may mean several events."""
         plain = re.sub(r"\s+@\w+$", "", name.strip())
         lower = plain.lower()
         known = {event.lower(): event for event in _EVENTS}
@@ -374,10 +375,10 @@ class _Events:
         return found.value if found is not None else 0.0
 
     def _point(self, name: str, heads: Sequence[str], at: int, row: Sequence[str]) -> Point | None:
-        """Return an event's waits, total and average; None where it has no waits.
+        """Return an event's waits, total and average; None if it has no waits.
 
-        Which column is which is settled by arithmetic where it can be, since layouts differ: waits times the average is the
-        total. The average is that of the two with more digits: 11.2 prints whole milliseconds.
+        Since layouts differ, columns are identified by arithmetic if possible: waits times the average is the total. The
+        average with more digits is used: 11.2 prints whole milliseconds.
         """
         cells = [
             None if place < at else self._cell(cell, head)
@@ -422,10 +423,10 @@ class _Events:
 
 
 _SOURCES_SINCE = 19
-"""The release from which on single block reads are told apart by where they came from."""
+"""First release in which single block reads are distinguished by their source."""
 
 _RATIO = re.compile(r"%|/ *t(?:xn|rans)|outs\b")
-"""Columns that are neither a total nor an average: where one of those was too wide, they must not take its place."""
+"""Columns that are neither a total nor an average; they must not replace one that was too wide to be printed."""
 
 _TOTAL, _AVERAGE = re.compile(r"time *\(s|total.*time"), re.compile(r"avg|\(ms\)")
 
@@ -453,7 +454,7 @@ def _is_exadata(table: Table) -> bool:
 
 
 def _exadata(table: Table, source: str) -> Iterator[Point]:
-    """Yield a point per row of a section: its figures are the columns that hold a number, by the words at their heads."""
+    """Yield a point per row of a section: its figures are the columns with a number, named by the words in their headers."""
     title = next(part for part in table.title.split(TITLES) if _EXADATA.search(part))
     for row in table.rows:
         words = [cell for cell in row if cell.strip("#") and not _is_number(cell)]

@@ -1,6 +1,6 @@
-"""The tables of an AWR report, whatever its form: HTML, text under lines of dashes, or text that was made of HTML. Pure.
+"""Find the tables in an AWR report of any form: HTML, text under lines of dashes, or text that was made from HTML. Pure.
 
-A cell keeps its column: an empty one is an empty text, one that was too wide stays ``####``.
+Each cell stays in its column: an empty one is an empty text, one that was too wide stays ``####``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import zip_longest
 from exacell.core.values import dataclass
 
 TITLES = " · "
-"""What stands between a table's heading and its summary."""
+"""Separator between a table's heading and its summary."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +21,8 @@ class Table:
     """One table.
 
     Attributes:
-        title: the heading above it, and its summary behind :data:`TITLES`.
-        columns: what stands at the head of each column, its lines joined by blanks.
+        title: the heading above it, and its summary after :data:`TITLES`.
+        columns: the header of each column, its lines joined by blanks.
         rows: cells, as many in each row as there are columns.
     """
 
@@ -50,7 +50,7 @@ def _squeezed(text: str) -> str:
 
 @dataclass(kw_only=True)
 class _Cell:
-    """A cell of a page: its text, over how many columns and rows it goes, and whether it is of the table's head."""
+    """A cell of a page: its text, how many columns and rows it spans, and whether it belongs to the table's header."""
 
     text: str = ""
     wide: int = 1
@@ -107,7 +107,7 @@ def _html(text: str) -> list[Table]:
 
 
 def _grid(rows: Sequence[Sequence[_Cell]]) -> list[list[str]]:
-    """Return the texts of each row, that of a cell in every column and row that it goes over."""
+    """Return the texts of each row; the text of a cell is repeated in every column and row that the cell spans."""
     found: list[list[str]] = []
     over: dict[int, tuple[int, str]] = {}
     for row in rows:
@@ -140,7 +140,9 @@ def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def _split(text: str, sign: str) -> Iterator[Table]:
-    """Yield the tables of a text whose cells stand between signs, a heading and a head of columns before each."""
+    """Yield the tables of a text whose cells are separated by ``sign``; each begins with a heading and a line of column
+    headers.
+    """
     title, rows = "", list[list[str]]()
     for line in [*text.splitlines(), ""]:
         if sign in line.strip(" "):
@@ -161,14 +163,14 @@ def _split(text: str, sign: str) -> Iterator[Table]:
 
 _RULER = re.compile(r"\s*-{2,}(?: +-{2,})+\s*")
 _TITLE = re.compile(r"^\S.*?(?=\s{3}|$)")
-"""A heading in the same line as the words above columns: it begins at the margin."""
+"""A heading in the same line as column headers: it begins at the margin."""
 
 _LINES = 5
-"""Lines above a ruler that may tell what its columns are."""
+"""Maximum number of lines above a ruler that may contain column headers."""
 
 
 def _ruled(text: str) -> Iterator[Table]:
-    """Yield the tables of a text: a heading, lines that name the columns, a line of dashes below each column, rows."""
+    """Yield the tables of a text: a heading, lines with column headers, a line of dashes below each column, rows."""
     lines = [line.expandtabs().rstrip().lstrip("\f") for line in text.splitlines()]
     for place, line in enumerate(lines):
         if not _RULER.fullmatch(line):
@@ -189,7 +191,7 @@ def _ruled(text: str) -> Iterator[Table]:
 
 
 def _piece(line: str, spans: Sequence[tuple[int, int]], at: int) -> str:
-    """Return what of a line stands in a column, which begins behind the column before."""
+    """Return the part of a line in a column, which begins after the end of the column before."""
     begin = spans[at - 1][1] if at else 0
     return line[begin:] if at == len(spans) - 1 else line[begin : spans[at][1]]
 

@@ -1,4 +1,4 @@
-"""Block limits of ``sg_vpd -p bl`` and the queues of Linux block devices, as ``grep -H . /sys/block/*/queue/*`` prints them.
+"""Import block limits of ``sg_vpd -p bl``, and queues of Linux block devices as ``grep -H . /sys/block/*/queue/*`` prints them.
 
 Source: reference measurement.md 11 (sg3_utils, measured).
 """
@@ -11,19 +11,19 @@ from exacell.measure.importers.model import Point, Run, UnreadableError
 
 LIMITS_KIND, QUEUES_KIND = "sg_vpd", "queues"
 SETTINGS = (LIMITS_KIND, QUEUES_KIND)
-"""Kinds that hold what is set and not what was measured: nothing of it is added up."""
+"""Kinds with settings instead of measured values; they are never added up."""
 
 _TITLE = re.compile(r"^Block limits VPD page", re.MULTILINE)
 _LIMIT = re.compile(r"^\s+(.+?): *(0x[0-9a-f]+|\d+)\s*(blocks?)?\s*(\[.*\])?\s*$", re.IGNORECASE)
 
 
 def claims_limits(text: str) -> bool:
-    """Whether it is the page of block limits."""
+    """Return whether a text is the page of block limits."""
     return _TITLE.search(text) is not None
 
 
 def read_limits(text: str, source: str) -> Run:
-    """Return one point per limit, in blocks; "not reported" has none and is told instead."""
+    """Return one point per limit, in blocks; limits that are "not reported" become a note."""
     points, not_told = [], []
     for line in text.splitlines():
         match = _LIMIT.match(line)
@@ -43,7 +43,7 @@ _SETTING = re.compile(r"^/sys/(?:class/)?block/([^/]+)/(?:device/)?(?:queue/)?([
 
 
 def claims_queues(text: str) -> bool:
-    """Whether it is a list of queue settings."""
+    """Return whether a text is a list of queue settings."""
     return _SETTING.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""CellCLI's CALIBRATE and the database's CALIBRATE_IO. Source: reference measurement.md 5 and 6."""
+"""Import CellCLI's CALIBRATE and the database's CALIBRATE_IO. Source: reference measurement.md 5 and 6."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _CELL = re.compile(r"^([a-z][\w.-]*): ")
 
 
 def claims_cell(text: str) -> bool:
-    """Whether it is what CALIBRATE writes on a cell."""
+    """Return whether a text is the output of CALIBRATE on a cell."""
     return _RATE.search(text) is not None or _LUN.search(text) is not None
 
 
 def read_cell(text: str, source: str) -> Run:
-    """Return one point per kind of disk and per LUN; with dcli's names in front, per cell as well.
+    """Return one point per kind of disk and per LUN; with dcli's names in front, also per cell.
 
-    What stands there twice was measured twice.
+    A value that occurs twice was measured twice.
     """
     points = [point for line in text.splitlines() for point in _cell_line(line, source)]
     if not points:
@@ -76,12 +76,12 @@ _NAMES = {
 
 
 def claims_database(text: str) -> bool:
-    """Whether it is a print of CALIBRATE_IO or a query of dba_rsrc_io_calibrate."""
+    """Return whether a text is the output of CALIBRATE_IO or a query of dba_rsrc_io_calibrate."""
     return re.search(r"\bmax_iops\b", text, re.IGNORECASE) is not None
 
 
 def read_database(text: str, source: str) -> Run:
-    """Return one point per pass, in the order of the text; a cold first one is set apart.
+    """Return one point per pass, in the order of the text; a cold first pass is set apart.
 
     Raises:
         UnreadableError: no pass has a number.
@@ -105,7 +105,7 @@ def read_database(text: str, source: str) -> Run:
 
 
 def _queried(text: str, source: str) -> Iterator[dict[str, float]]:
-    """Yield the rows of a query whose head names the columns; times stand before the first figure, and may hold blanks."""
+    """Yield the rows of a query by its column headers; times come before the first figure, and may contain blanks."""
     columns: list[str] = []
     for line in text.splitlines():
         words = line.split()

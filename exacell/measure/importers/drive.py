@@ -1,6 +1,6 @@
-"""What ``drive`` measured of the load that it ran: how long each session took, and what the sessions waited for. Pure.
+"""The figures of a load that ``drive`` ran: how long each session took, and what the sessions waited for. Pure.
 
-The text is exacell's own, so that figures of a load are kept, imported and compared as those of any other program.
+The text is exacell's own format, so that these figures can be stored, imported and compared like those of other programs.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from exacell.measure.importers.model import Point, Run, UnreadableError
 KIND = "drive"
 
 SESSION, WAITS = "__EXACELL_SESSION__", "__EXACELL_WAITS__"
-"""What the lines of a session begin with: the hundredths of a second that it took, and an event with waits and microseconds."""
+"""Beginnings of a session's lines: the hundredths of a second that it took; and an event with waits and microseconds."""
 
 _HEAD = "exacell drive"
 _WORKS = {"commits": "log file sync", "look-ups": "cell single block physical read", "scans": "cell smart table scan"}
-"""What sessions may do, and the event that tells how long each of it takes."""
+"""The work of a session → the event that shows how long each unit of it takes."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Driven:
-    """A load as it was measured.
+    """The figures of a load.
 
     Attributes:
         work: commits, look-ups or scans.
-        times: how many each session did.
-        keys: of the table; 0 where it has one for each session.
-        seconds: that each session took.
+        times: how many of them each session did.
+        keys: keys in the table; 0 if it has one for each session.
+        seconds: seconds that each session took.
         waits: event → waits of all sessions, and their microseconds.
     """
 
@@ -43,17 +43,17 @@ class Driven:
 
     @property
     def elapsed(self) -> float:
-        """Seconds that the slowest session took; all begin together."""
+        """Return the seconds of the slowest session; all begin together."""
         return max(self.seconds, default=0.0)
 
     @property
     def rate(self) -> float | None:
-        """How many were done a second by all sessions; None where the clock of hundredths shows no time."""
+        """Return how many were done per second by all sessions; None if the time is below a hundredth of a second."""
         return self.sessions * self.times / self.elapsed if self.elapsed else None
 
     @property
     def sentence(self) -> str:
-        """How long it took, at which rate, and what was waited for most."""
+        """Return a sentence with the time, the rate, and the largest waits."""
         count = self.sessions * self.times
         work = self.work if count > 1 else self.work[:-1]
         said = f"{count:,} {work} by {counted(self.sessions, 'session')} in {self.elapsed:,.2f} s"
@@ -64,7 +64,7 @@ class Driven:
 
     @property
     def text(self) -> str:
-        """The text that :func:`read` takes."""
+        """Return the text that :func:`read` can read."""
         lines = [f"{_HEAD} {self.work}", f"sessions {self.sessions}", f"each {self.times}", f"keys {self.keys}"]
         lines += [f"took {seconds:.2f} s" for seconds in self.seconds]
         lines += [f"waits {waits} of {micros} us in all: {event}" for event, (waits, micros) in self.waits.items()]
@@ -72,7 +72,7 @@ class Driven:
 
 
 def driven(said: str, *, work: str, sessions: int, times: int, keys: int = 0) -> Driven | None:
-    """Return what the sessions of a load have printed; None where not all have."""
+    """Return the figures from the output of a load's sessions; None if a session has printed none."""
     seconds = [int(match[1]) / 100 for match in re.finditer(rf"^{SESSION} +(\d+)\s*$", said, re.MULTILINE)]
     if len(seconds) != sessions:
         return None
@@ -92,15 +92,15 @@ def driven(said: str, *, work: str, sessions: int, times: int, keys: int = 0) ->
 
 
 def claims(text: str) -> bool:
-    """Whether it is what ``drive`` keeps."""
+    """Return whether a text is in the format of ``drive``."""
     return text.startswith(f"{_HEAD} ")
 
 
 def read(text: str, source: str) -> Run:
-    """Return a point for what was done, at the number of sessions, and one for each event that they waited for.
+    """Return a point for the work done, at the number of sessions, and one for each event that they waited for.
 
     Raises:
-        UnreadableError: it is cut, or was changed.
+        UnreadableError: the text is incomplete, or was changed.
     """
     head = re.match(rf"{_HEAD} (\S+)\nsessions (\d+)\neach (\d+)\nkeys (\d+)\n", text)
     seconds = tuple(float(match[1]) for match in re.finditer(r"^took ([\d.]+) s$", text, re.MULTILINE))

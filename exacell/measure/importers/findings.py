@@ -1,4 +1,4 @@
-"""What an imported set says, and what two of them say beside each other. Pure."""
+"""The finding about one import, and the comparison of two. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from exacell.measure.importers.model import LESS, Binned, Run, named, unit_of
 from exacell.measure.importers.parts import joined
 
 _TOLD, _BARS = 4, 20
-"""Series of which a sentence speaks, and bars of a chart; the others are in the table."""
+"""Maximum number of series that are described in sentences, and of bars in a chart; the table has all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,8 +24,8 @@ class Imported:
     """Files of one program that were imported under one name.
 
     Attributes:
-        runs: one a file.
-        files: what they were read from.
+        runs: one per file.
+        files: the files that they were read from.
     """
 
     name: str
@@ -34,16 +34,16 @@ class Imported:
 
     @property
     def kind(self) -> str:
-        """Whose output it is."""
+        """Return the kind of program."""
         return self.runs[0].kind
 
     @property
     def load(self) -> str:
-        """What its load counts; empty where it has none."""
+        """Return what its load counts; empty if it has none."""
         return next((run.load for run in self.runs if run.load), "")
 
     def conditions(self) -> dict[str, str]:
-        """Return what must be the same in what it is compared with."""
+        """Return the conditions that must be equal in an import that it is compared with."""
         return joined([run.same for run in self.runs])
 
     def side(self) -> Side:
@@ -55,13 +55,13 @@ class Imported:
 
 
 def amount(value: float) -> str:
-    """Return a number with as many digits as a reader uses."""
+    """Return a number with as many digits as a reader needs."""
     size = abs(value)
     return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:,.1f}" if size >= 10 else f"{value:.3g}"
 
 
 _OF_ANYTHING = ("%", "per second")
-"""Units that do not say what they count: the figure is named, too."""
+"""Units such as percent that don't show what is counted, so the name of the figure is written, too."""
 
 
 def _of(level: Level, figure: str) -> str:
@@ -74,7 +74,7 @@ def _of(level: Level, figure: str) -> str:
 
 
 def alone(found: Imported) -> Finding:
-    """Return what one set says."""
+    """Return the finding about one import."""
     lines = levels(found.runs)
     side = found.side()
     said = list(_curves_said(lines, found.load))
@@ -106,7 +106,7 @@ def alone(found: Imported) -> Finding:
 
 
 def _notes(found: Imported) -> Iterator[str]:
-    """Yield each note once, with the files that it is of where it is not of all."""
+    """Yield each note once, with its files if it is not about all of them."""
     of: dict[str, dict[str, None]] = {}
     for run in found.runs:
         for text in run.notes:
@@ -116,7 +116,7 @@ def _notes(found: Imported) -> Iterator[str]:
 
 
 def notes_of(sets: Sequence[Imported]) -> Iterator[str]:
-    """Yield each note of several sets once, with the sets that it is of where it is not of all."""
+    """Yield each note of several imports once, with the imports if it is not about all of them."""
     of: dict[str, list[str]] = {}
     for found in sets:
         for text in dict.fromkeys(_notes(found)):
@@ -135,11 +135,11 @@ def _warnings(found: Imported) -> Iterator[str]:
 
 
 _NAMED = ("rw", "bs", "bsrange", "bssplit")
-"""Conditions that the name of a series tells, so that runs of others are series of their own."""
+"""Conditions that are part of a series' name; runs with other values are series of their own."""
 
 
 def _mixed(runs: Sequence[Run]) -> list[str]:
-    """Return which conditions differ between the runs of one set."""
+    """Return the conditions that differ between the runs of one import."""
     names = dict.fromkeys(name for run in runs for name in run.same if name not in _NAMED)
     values = {name: list(dict.fromkeys(run.same[name] for run in runs if name in run.same)) for name in names}
     return [f"{name}: {', '.join(found)}" for name, found in values.items() if len(found) > 1]
@@ -158,12 +158,12 @@ def _ranging(level: Level, figure: str) -> str:
 
 
 _BESIDE = ("readMibPerS", "writeMibPerS")
-"""Figures of samples that are told beside the main one, with their lowest and highest."""
+"""Figures of samples that are shown beside the main one, with their lowest and highest."""
 
 
 def _time_said(level: Level) -> str:
-    """Return the latency of samples, and what they read and wrote, each with its lowest and highest: a mean alone hides a peak;
-    of a cache, which share of reads it served.
+    """Return the latency and throughput of samples, each with its lowest and highest, since a mean alone hides a peak; for a
+    cache, the share of reads that it served.
     """
     told = [level.time(), *_BESIDE] if level.samples else ["hitPercent"]
     return "".join(
@@ -202,14 +202,14 @@ def _row(level: Level, load: str) -> dict[str, Any]:
 
 
 def _load_of(level: Level, load: str) -> dict[str, Any]:
-    """Return the load of a row: ``unknown`` where others have one."""
+    """Return the load of a row; ``unknown`` if it has none but others have."""
     if not load:
         return {}
     return {"load": "unknown" if level.load is None else int(level.load) if level.load % 1 == 0 else level.load}
 
 
 def distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
-    """Yield the distributions of runs, ``before`` in front of their names."""
+    """Yield the distributions of runs, with ``before`` in front of their names."""
     for run in runs:
         for one in run.distributions:
             counts: Binned = one
@@ -226,7 +226,7 @@ def distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
 
 
 def unlike(a: Imported, b: Imported) -> list[str]:
-    """Return which conditions differ that must be the same; of those that only one of them tells, nothing."""
+    """Return the conditions that should be equal but differ; conditions that only one of them has are ignored."""
     first, second = a.conditions(), b.conditions()
     return [
         f"{name}: {first[name]} → {second[name]}" for name in first if name in second and first[name] != second[name]
@@ -234,7 +234,7 @@ def unlike(a: Imported, b: Imported) -> list[str]:
 
 
 def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
-    """Return what ``b`` says beside ``a``, level by level.
+    """Return the comparison of ``b`` with ``a``, level by level.
 
     Raises:
         RefusedError: they are of different programs, were measured under other conditions, or have no level in common.
@@ -375,10 +375,11 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
 
 
 def charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
-    """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure.
+    """Yield charts of rate and latency over load if there are curves, otherwise of samples over time, otherwise bars of the main
+    figure.
 
     Args:
-        sets: what stands before the names of its series, the set, and its levels.
+        sets: a prefix for the names of its series, the import, and its levels.
     """
     lines = [(before, found) for before, _, found in sets]
     load = sets[0][1].load
@@ -446,13 +447,13 @@ def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
 
 
 _APART = 1000
-"""How many times as large as the smallest bar the largest one may be, so that each is seen."""
+"""Largest ratio of the largest to the smallest bar of a chart, so that each bar is visible."""
 
 
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart: the figure that most series have as their main one, of one set and of three and more; of two its ratio.
+    """Yield one bar chart: the main figure of most series, for one import or for three and more; for two imports its ratio.
 
-    A figure without a unit of its own, as vscsiStats has it of bytes and of microseconds, is not drawn on one axis.
+    A figure without a unit of its own, which vscsiStats uses for bytes and for microseconds, is not drawn on one axis.
     """
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
@@ -479,7 +480,7 @@ def _label(level: Level) -> str:
 
 
 def _bar_chart(title: str, y: str, names: Sequence[str], series: Mapping[str, Mapping[str, float]]) -> Chart:
-    """Return bars for each name, one of each series that has it."""
+    """Return a chart with bars for each name, one for each series that has it."""
     return Chart(
         title=title,
         x="",

@@ -1,4 +1,4 @@
-"""fio's JSON: ``--output-format=json`` and ``json+``, alone and as client of servers, also with unified_rw_reporting.
+"""Import fio's JSON: ``--output-format=json`` and ``json+``, alone and as client of servers, also with unified_rw_reporting.
 
 Source: reference measurement.md 9 (fio 3.33, measured) and fio's own runs in tests/data/imports.
 """
@@ -31,29 +31,29 @@ from exacell.measure.importers.parts import in_one
 
 KIND = "fio"
 _SAME = ("bs", "bsrange", "bssplit", "rw", "direct", "fdatasync", "fsync", "ioengine", "rwmixread", "size")
-"""Options that make two runs unlike when they differ; the depth and the number of jobs are the load."""
+"""Options that must be equal for two runs to be comparable; the depth and the number of jobs are the load."""
 
 _SIZES = ("bs", "bsrange", "bssplit", "size")
 
 _SYNC = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "falloc", "filecreate", "filestat",
          "filedelete", "dev-dax", "libpmem", "pmemblk", "gfapi", "http", "")  # fmt: skip
-"""Engines that wait for each I/O, whatever iodepth says; without one given fio takes psync. Source: fio's documentation,
+"""Engines that wait for each I/O, whatever iodepth is; fio's default is psync. Source: fio's documentation,
 ioengine and iodepth ("Note that increasing iodepth beyond 1 will not affect synchronous ioengines")."""
 
 
 def claims(text: str) -> bool:
-    """Whether the text is fio's JSON."""
+    """Return whether a text is fio's JSON."""
     return '"fio version"' in text
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per kind of jobs that ran together, and direction.
+    """Return one point for each kind of jobs that ran together, and each direction.
 
-    Jobs of a group run at the same time, also on several clients, so their rates are added; the sum that fio itself adds
-    for all clients is left out. Jobs that differ in rw or bs are points of their own.
+    Jobs of a group run at the same time, also on several clients, so their rates are added; fio's own sum over all clients is
+    left out. Jobs that differ in rw or bs are separate points.
 
     Raises:
-        UnreadableError: the JSON is cut, or holds no job that did an I/O.
+        UnreadableError: the JSON is incomplete, or no job in it did an I/O.
     """
     with _as_fio_writes(source):
         runs = [_run(one, source) for one in documents(text, source)]
@@ -64,10 +64,10 @@ def read(text: str, source: str) -> Run:
 
 
 def waited(text: str) -> tuple[int, float]:
-    """Return how many I/Os fio made in all jobs and runs, and the microseconds of all of them, with those of the syncs.
+    """Return the number of I/Os in all jobs and runs, including syncs, and the sum of their latencies in microseconds.
 
     Raises:
-        UnreadableError: the JSON is cut, or holds no job that did an I/O.
+        UnreadableError: the JSON is incomplete, or no job in it did an I/O.
     """
     count, micros = 0.0, 0.0
     with _as_fio_writes("fio"):
@@ -85,7 +85,9 @@ def waited(text: str) -> tuple[int, float]:
 
 @contextmanager
 def _as_fio_writes(source: str) -> Iterator[None]:
-    """Refuse what is JSON, and not as fio writes it: a word where it has a number, a list where it has an object."""
+    """Raise UnreadableError for JSON in a form that fio does not write: a word in place of a number, a list in place of an
+    object.
+    """
     try:
         yield
     except (TypeError, ValueError, AttributeError, KeyError) as error:
@@ -93,7 +95,7 @@ def _as_fio_writes(source: str) -> Iterator[None]:
 
 
 _AS_LONG = 0.9
-"""Share of the longest job's time that the others ran at least, where their sum is what was done all the time."""
+"""Share of the longest job's time that the others must have run, so that their sum is the rate of the whole time."""
 
 
 def _run(found: Document, source: str) -> Run:
@@ -144,9 +146,9 @@ class _Job:
     """One entry of fio's list of jobs.
 
     Attributes:
-        name: what it does: ``randread 8k``.
-        clones: how many jobs the entry stands for; None where it can't be told.
-        depth: how many I/Os each of them had outstanding; None likewise.
+        name: its work: ``randread 8k``.
+        clones: number of jobs that the entry stands for; None if it is not known.
+        depth: number of outstanding I/Os of each job; None if it is not known.
     """
 
     body: Mapping[str, Any]
@@ -158,12 +160,12 @@ class _Job:
 
     @property
     def load(self) -> float | None:
-        """How many I/Os it had outstanding in all; None where it can't be told."""
+        """Return the total number of outstanding I/Os; None if it is not known."""
         return None if self.clones is None or self.depth is None else float(self.clones * self.depth)
 
     @property
     def title(self) -> str:
-        """The job's own name, and its client's."""
+        """Return the name of the job, and of its client."""
         host = self.body.get("hostname")
         return f"{self.body.get('jobname', 'a job')}{f' on {host}' if host else ''}"
 
@@ -171,8 +173,8 @@ class _Job:
 def _groups(found: Document, notes: list[str]) -> list[list[_Job]]:
     """Return the jobs that ran at the same time, group by group.
 
-    fio numbers a new group for what waits for the one before it (stonewall), but also for new_group, which does not wait: that
-    shows where the groups took longer together than fio ran.
+    fio gives a new group number to jobs that wait for the group before (stonewall), but also with new_group, which does not
+    wait; the latter is recognized if the groups together took longer than fio ran.
     """
     bodies: dict[Any, list[dict[str, Any]]] = {}
     for body in found.jobs:
@@ -192,7 +194,7 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
     options = {**general, **(own if isinstance(own, dict) else {})}
     options = {name: str(value) for name, value in options.items() if value is not None}
     alike = sum(1 for one in group if _place(one) == _place(body))
-    # With group_reporting one entry stands for all jobs of a group, without it each clone has its own.
+    # With group_reporting one entry stands for all jobs of a group; without it each clone has its own entry.
     told = amount_of(options.get("numjobs", "1")) if alike == 1 else 1.0
     clones = None if told is None else int(told)
     notes = []
@@ -200,7 +202,7 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
         notes.append(f"numjobs={options['numjobs']} is no number: the load is unknown")
     busy, long = float(body.get("job_runtime") or 0), 1000 * runtime(body)
     ratio = busy / long if long else 0.0
-    # One that reads back what it wrote is busy in both directions, one after the other.
+    # A job that reads back its own writes is busy in both directions, one after the other.
     several = clones is not None and ratio > clones + 0.5 and not options.get("verify")
     known = own is not None or bool(general)
     name = _named(options) if known else ""
@@ -228,13 +230,13 @@ def _place(job: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _named(options: Mapping[str, str]) -> str:
-    """Return what a job does by its options, those it lacks as fio takes them."""
+    """Return the work of a job by its options; a missing option has fio's default."""
     size = next((options[name] for name in ("bssplit", "bsrange", "bs") if options.get(name)), "4k")
     return f"{options.get('rw') or 'read'} {size_named(size)}"
 
 
 def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool) -> bool:
-    """Whether what an entry counted can be of one job with its options: in its directions and, of several jobs, its size."""
+    """Return whether an entry's counts can come from one job with its options: in directions and, with several jobs, in size."""
     rw = (options.get("rw") or "read").partition(":")[0]
     ways = {
         "read": ["read"],
@@ -245,7 +247,7 @@ def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool)
         "rw": ["read", "write"],
     }.get(rw.removeprefix("rand"), [*DIRECTIONS])
     if options.get("verify"):
-        ways = [*ways, "read"]  # It reads what it wrote.
+        ways = [*ways, "read"]  # It reads back its own writes.
     if any(done(body, way) for way in ("read", "write", "trim") if way not in ways):
         return False
     odd = any(options.get(name) for name in ("bssplit", "bsrange", "kb_base"))
@@ -256,13 +258,13 @@ def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool)
 
 
 _LEVELS = (("1", 1, 1), ("2", 2, 3), ("4", 4, 7), ("8", 8, 15), ("16", 16, 31), ("32", 32, 63), (">=64", 64, 1 << 31))
-"""The steps of iodepth_level: the least and the most of each."""
+"""The steps of iodepth_level: name, smallest and largest depth."""
 
 
 def _depth(body: Mapping[str, Any], options: Mapping[str, str]) -> tuple[int | None, str]:
-    """Return how many I/Os were outstanding, None where it is unknown, and what is to be said of it.
+    """Return the number of outstanding I/Os (None if it is not known), and a note about it.
 
-    The options say how many there may have been, and iodepth_level how many there were: that is the referee.
+    The options give the largest possible number, iodepth_level the actual one, which decides.
     """
     given = amount_of(options.get("iodepth", "1"))
     sync = options.get("ioengine", "") in _SYNC
@@ -284,7 +286,7 @@ def _depth(body: Mapping[str, Any], options: Mapping[str, str]) -> tuple[int | N
 
 
 def _troubles(jobs: Sequence[_Job]) -> Iterator[str]:
-    """Yield what went wrong: jobs that ended with an error, that did nothing, that lost I/Os."""
+    """Yield warnings: jobs that ended with an error, did nothing, or lost I/Os."""
     for job in jobs:
         error = job.body.get("error") or job.body.get("first_error")
         failed = int(job.body.get("total_err") or 0)
@@ -303,11 +305,11 @@ def _troubles(jobs: Sequence[_Job]) -> Iterator[str]:
 
 _ERRORS = {5: " (I/O error)", 11: " (try again)", 12: " (out of memory)", 22: " (invalid argument)", 28: " (no space left)",
            84: " (verify failed)", 110: " (timed out)", 121: " (remote I/O error)"}  # fmt: skip
-"""errno of Linux, as strerror says it in short."""
+"""errno of Linux → the text of strerror, shortened."""
 
 
 def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[str, str]:
-    """Return the options by name, of all jobs; those that no job gives are left out."""
+    """Return option → its values in all jobs; options that no job has are left out."""
     found: dict[str, dict[str, None]] = {}
     for given in options:
         for name in names:
@@ -318,7 +320,7 @@ def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[
 
 
 def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned]]:
-    """Return the points of jobs of one name that ran at the same time."""
+    """Return the points of jobs with one name that ran at the same time."""
     loads = [job.load for job in jobs]
     known = [load for load in loads if load is not None]
     load = sum(known) if len(known) == len(loads) else None
@@ -331,7 +333,7 @@ def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned
             point, binned = _rates(f"{name} {way}", load, parts)
             points += [replace(point, on=on)] if point.figures else []
             bins += binned
-    # fdatasync's total_ios stays 0 in 3.33 though its latencies are counted.
+    # In 3.33 total_ios of fdatasync stays 0 although its latencies are counted.
     syncs = [part for job in jobs if measured(part := part_of(job.body, "sync"), "lat", 0)]
     if syncs:
         took = [_latencies(part, "lat", measured(part, "lat", 0)) for part in syncs]
@@ -344,7 +346,7 @@ def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned
 def _rates(
     series: str, load: float | None, parts: Sequence[tuple[Part, float, int | None]]
 ) -> tuple[Point, list[Binned]]:
-    """Return the point of what jobs did in one direction: each part with its I/Os and the jobs that it stands for."""
+    """Return the point of several jobs in one direction; each part has its number of I/Os and of jobs."""
     points, counts = [], dict[int, int]()
     for part, ios, _ in parts:
         speed = float(part.get("bw_bytes", 1024 * part.get("bw", 0))) / (1 << 20)
@@ -359,7 +361,7 @@ def _rates(
     only, _, clones = parts[0]
     spread = {}
     if len(parts) == 1 and clones == 1 and int(only.get("iops_samples", 0)) > 1:
-        # The spread of a group is that of its single jobs, and no measure of their sum.
+        # The spread of a group is that of its single jobs, not of their sum.
         spread["iops"] = (float(only["iops_stddev"]), int(only["iops_samples"]))
     bins = []
     if counts:
@@ -384,10 +386,10 @@ _PERCENTILES = {"50.000000": "p50Us", "99.000000": "p99Us", "99.900000": "p99.9U
 
 
 def _latencies(part: Part, shares: str, count: float) -> Point:
-    """Return latencies in µs, weighted by how many there were; without any where none was taken.
+    """Return latencies in µs, weighted by their number; a point without figures if none was measured.
 
     Args:
-        shares: which of fio's times has the percentiles; with lat_percentiles it is the other one.
+        shares: the name of fio's times that has the percentiles; it changes with lat_percentiles.
     """
     took, factor = times(part, "lat")
     if not count or "mean" not in took:

@@ -1,8 +1,8 @@
-"""The documents that fio writes as JSON: which of them are of one run, and what their numbers say. Pure.
+"""Read the documents that fio writes as JSON: which of them belong to one run, and what their numbers mean. Pure.
 
-With ``--status-interval`` fio writes its whole document again and again, the last one at its end; several runs into one file
-stand behind each other. Source: reference measurement.md 9 (fio 3.33, measured); of 2.x its published output: times in µs
-under ``lat`` and ``clat``, ``io_bytes`` in KiB, no ``N``.
+With ``--status-interval`` fio writes its whole document again and again, the last one at its end; several runs in one file
+follow each other. Source: reference measurement.md 9 (fio 3.33, measured); of 2.x its published output: times in µs under
+``lat`` and ``clat``, ``io_bytes`` in KiB, no ``N``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ DIRECTIONS = ("read", "write", "trim", "mixed")
 _ALL = "All clients"
 
 Part = Mapping[str, Any]
-"""What fio says of one direction of a job."""
+"""fio's data about one direction of a job."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What fio said of one run.
+    """fio's output for one run.
 
     Attributes:
-        body: its last word.
-        notes: which others it wrote before.
-        warnings: what of the text could not be read.
+        body: its last document.
+        notes: notes on the documents before it.
+        warnings: notes on parts of the text that could not be read.
     """
 
     body: Mapping[str, Any]
@@ -38,39 +38,39 @@ class Document:
 
     @property
     def jobs(self) -> list[dict[str, Any]]:
-        """The jobs of all clients; the sum that fio adds for them only where it stands alone."""
+        """Return the jobs of all clients; fio's sum over them only if it is the only entry."""
         jobs = [job for job in self.body.get("client_stats", self.body.get("jobs", ())) if isinstance(job, dict)]
         return [job for job in jobs if job.get("jobname") != _ALL] or jobs
 
     @property
     def general(self) -> Mapping[str, str]:
-        """The options that all jobs have."""
+        """Return the options that all jobs have."""
         found = self.body.get("global options", {})
         return found if isinstance(found, dict) else {}
 
     @property
     def clients(self) -> bool:
-        """Whether it is of servers that a client spoke to."""
+        """Return whether the jobs ran on servers that a client controlled."""
         return "client_stats" in self.body
 
     @property
     def elapsed(self) -> float:
-        """Seconds since fio began, to a second; 0 where it is not told."""
+        """Return the whole seconds since fio began; 0 if not known."""
         return max((_float(job.get("elapsed")) for job in self.jobs), default=0.0)
 
     @property
     def span(self) -> tuple[float, ...]:
-        """When fio began and ended, in seconds since 1970; empty where it is not told."""
+        """Return begin and end of the run, in seconds since 1970; empty if not known."""
         end = _float(self.body.get("timestamp_ms")) / 1000 or _float(self.body.get("timestamp"))
         long = self.elapsed or max((runtime(job) for job in self.jobs), default=0.0)
         return (end - long, end) if end and long else ()
 
 
 def documents(text: str, source: str) -> list[Document]:
-    """Return the documents of a text, one a run.
+    """Return the documents of a text, one per run.
 
     Raises:
-        UnreadableError: none is whole.
+        UnreadableError: none is complete.
     """
     bodies, cut = json_texts(text, "fio version", source)
     runs: list[list[Document]] = []
@@ -93,7 +93,7 @@ def documents(text: str, source: str) -> list[Document]:
 
 
 def _goes_on(before: Document, after: Document) -> bool:
-    """Whether a document tells of the same run as the one before it: the same jobs, from the same start, further on."""
+    """Return whether a document is a later one of the same run: the same jobs, from the same start, with more done."""
     if [_name(job) for job in before.jobs] != [_name(job) for job in after.jobs]:
         return False
     if any(done(a, way) > done(b, way) for a, b in zip(before.jobs, after.jobs, strict=True) for way in DIRECTIONS):
@@ -107,7 +107,7 @@ def _goes_on(before: Document, after: Document) -> bool:
 
 
 def _unfinished(found: Document) -> tuple[str, ...]:
-    """Return what is said of a run that had not come to its end; an eta of 2147483647 s is fio's "not known"."""
+    """Return a warning about a run that had not ended; an eta of 2147483647 s is fio's "not known"."""
     left = max((_float(job.get("eta")) for job in found.jobs), default=0.0)
     return (f"the run had not ended: {left:.0f} s were left",) if 0 < left < 2**31 - 1 else ()
 
@@ -121,24 +121,24 @@ def _float(value: object) -> float:
 
 
 def part_of(job: Mapping[str, Any], way: str) -> Part:
-    """Return what a job says of one direction; empty where it says nothing."""
+    """Return a job's data about one direction; empty if there are none."""
     found = job.get(way)
     return found if isinstance(found, dict) else {}
 
 
 def runtime(job: Mapping[str, Any]) -> float:
-    """Return how many seconds a job did I/O."""
+    """Return the seconds during which a job did I/O."""
     return max(_float(part_of(job, way).get("runtime")) for way in DIRECTIONS) / 1000
 
 
 def done(job: Mapping[str, Any], way: str) -> float:
-    """Return how many I/Os a job made in one direction; before 2.2 fio tells their rate alone."""
+    """Return the number of I/Os of a job in one direction; before 2.2 it is calculated from their rate."""
     part = part_of(job, way)
     return _float(part.get("total_ios")) or _float(part.get("iops")) * _float(part.get("runtime")) / 1000
 
 
 def times(part: Part, name: str) -> tuple[Mapping[str, Any], float]:
-    """Return what a part says of its ``lat`` or ``clat``, and by what its numbers are µs: 2.x writes µs, later ones ns."""
+    """Return a part's ``lat`` or ``clat``, and the factor that converts its numbers to µs: 2.x writes µs, later releases ns."""
     for key, factor in ((f"{name}_ns", 1e-3), (name, 1.0)):
         if isinstance(part.get(key), dict):
             return part[key], factor
@@ -146,9 +146,9 @@ def times(part: Part, name: str) -> tuple[Mapping[str, Any], float]:
 
 
 def measured(part: Part, name: str, ios: float) -> float:
-    """Return how many latencies a part tells the mean of; 0 where none was taken (gtod_reduce, disable_lat).
+    """Return the number of latencies behind a part's mean; 0 if none was measured (gtod_reduce, disable_lat).
 
-    Before 3.18 there is no N: then it is as many as there were I/Os, unless even the largest is 0.
+    Before 3.18 there is no N; then it is the number of I/Os, unless even the largest latency is 0.
     """
     took, _ = times(part, name)
     if "N" in took:
@@ -160,9 +160,9 @@ _SIZE = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)", re.IGNOREC
 
 
 def amount_of(text: str) -> float | None:
-    """Return the number that an option of fio gives: ``32``, ``1k``, ``0x10``, ``8KiB``; None where it is none.
+    """Return the number in an option of fio: ``32``, ``1k``, ``0x10``, ``8KiB``; None if it is not a number.
 
-    A k is 1,024, as it is without ``kb_base``. Source: fio's documentation, parameter types, int.
+    A k is 1,024, which is the default of ``kb_base``. Source: fio's documentation, parameter types, int.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
@@ -172,7 +172,7 @@ def amount_of(text: str) -> float | None:
 
 
 def size_named(text: str) -> str:
-    """Return a size, or a list or range of them, in one form: ``8192`` and ``8KiB`` are ``8k``."""
+    """Return a size, or a list or range of sizes, in one spelling: ``8192`` and ``8KiB`` become ``8k``."""
     return re.sub(r"[^,:/-]+", lambda one: _short(one[0]), text.strip().lower())
 
 

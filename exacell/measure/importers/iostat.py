@@ -1,6 +1,6 @@
-"""iostat -x of sysstat: the columns of three generations, -s, -h, and -o JSON.
+"""Import iostat -x of sysstat: the columns of three generations, -s, -h, and -o JSON.
 
-Columns are taken by their names. Source: reference measurement.md 10 (sysstat 12.6.1, measured; older ones as published).
+Columns are found by name. Source: reference measurement.md 10 (sysstat 12.6.1, measured; older ones as published).
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ _SHAPES: Mapping[str, tuple[str, float]] = {
 
 _MEANS = {"readUs": "readsPerS", "writeUs": "writesPerS", "discardUs": "discardsPerS", "flushUs": "flushesPerS",
           "latencyUs": "iops", "readKib": "readsPerS", "writeKib": "writesPerS", "kibPerIo": "iops"}  # fmt: skip
-"""A mean of a report → the rate that tells whether there was anything to measure: iostat prints 0.00 where there was not."""
+"""A mean of a report → the rate of its items: if that is 0, the mean is not a measured value, since iostat then prints 0.00."""
 
 _HEAD = re.compile(r"^(?:Device:?\s.*%util|\s*r/s\s.*\sDevice\s*$)", re.MULTILINE)
 
 
 def claims(text: str) -> bool:
-    """Whether it is iostat -x, as text or JSON."""
+    """Return whether a text is the output of iostat -x, as text or JSON."""
     return _HEAD.search(text) is not None or ('"sysstat"' in text and '"disk_device"' in text and '"util"' in text)
 
 
 @dataclass(kw_only=True)
 class _Report:
-    """One report: when, and the cells of each device by column."""
+    """One report: its time, and for each device the cells by column."""
 
     at: str = ""
     devices: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -72,12 +72,12 @@ class _Report:
 
 @dataclass(kw_only=True)
 class _Talk:
-    """What one start of iostat wrote.
+    """The output of one start of iostat.
 
     Attributes:
-        columns: all that its heads name.
-        odd: lines below a head that do not fit it.
-        cut: what is said of JSON that is not whole.
+        columns: all columns in its headers.
+        odd: lines below a header that do not fit it.
+        cut: notes on JSON that is incomplete.
     """
 
     kernel: str = ""
@@ -90,9 +90,9 @@ class _Talk:
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per device and report, without the first report of each run, which tells of the time since boot.
+    """Return one point per device and report, without the first report of each run, which contains the time since boot.
 
-    Runs that were appended to one file are several, and hosts are parts of one.
+    Outputs that were appended to one file are several runs; hosts are parts of one run.
 
     Raises:
         UnreadableError: there is no report of devices, or the JSON is damaged.
@@ -132,7 +132,7 @@ def _run(talk: _Talk, source: str) -> Run:
 
 
 def _left_out(talk: _Talk, points: Sequence[Point], reports: int) -> Iterator[str]:
-    """Yield what of the output has no figure, and devices that only some reports tell of."""
+    """Yield notes on columns and lines without figures, and on devices that only some reports contain."""
     columns = [name for name in talk.columns if name not in _SHAPES]
     if columns:
         yield f"columns left out: {', '.join(columns)}"
@@ -148,7 +148,7 @@ def _left_out(talk: _Talk, points: Sequence[Point], reports: int) -> Iterator[st
 
 
 def _figures(cells: Mapping[str, float]) -> dict[str, float]:
-    """Return a report's figures, without the means of what there was none of."""
+    """Return a report's figures, without means over no items."""
     found = {_SHAPES[name][0]: value * _SHAPES[name][1] for name, value in cells.items() if name in _SHAPES}
     both = [found[name] for name in ("readsPerS", "writesPerS") if name in found]
     found = {"iops": sum(both), **found} if both else found
@@ -182,7 +182,7 @@ def _text(text: str) -> Iterator[_Talk]:
         elif not words:
             columns = []
         elif columns and len(words) == 1 and not last:
-            name = words[0]  # Older ones put a long name on a line of its own.
+            name = words[0]  # Older releases print a long name on a line of its own.
         elif columns:
             row = [words[-1], *words[:-1]] if last else words if len(words) > len(columns) else [name, *words]
             values = [_decimal(word) for word in row[1:]]
@@ -198,7 +198,7 @@ def _text(text: str) -> Iterator[_Talk]:
 
 
 def _columns(words: Sequence[str]) -> list[str]:
-    """Return the columns of a head; empty of another line. With -h the device stands last."""
+    """Return the columns of a header; empty for another line. With -h the device is the last column."""
     if words and words[0] in ("Device", "Device:"):
         return [*words[1:]]
     return [*words[:-1]] if len(words) > 2 and words[-1] == "Device" and words[0] in _SHAPES else []
@@ -209,7 +209,7 @@ _CELL = re.compile(r"(-?[\d.,]+)([kMGT%]?)")
 
 
 def _decimal(word: str) -> float | None:
-    """Return the number, of KiB where -h gives it a unit; a comma for the point, as other locales write it, is one, too."""
+    """Return the number in a word (KiB if -h gives it a unit); a decimal comma, as in other locales, is accepted."""
     match = _CELL.fullmatch(word)
     try:
         return float(match[1].replace(",", ".")) * _UNITS[match[2]] if match else None

@@ -1,4 +1,4 @@
-"""Which program wrote a text, by what is in it, and how it is read. Pure."""
+"""The programs whose output can be imported: how to recognize and read it. Pure."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from exacell.measure.importers.parts import in_one, parted
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A program whose output is read.
+    """A program whose output can be imported.
 
     Attributes:
         title: the program and its form, a phrase.
-        claims: whether a text is its.
-        read: takes a text and the file's name.
-        published: the reader was made from published output only.
-        needs: what gives the form that is read, an instruction.
-        program: the name of the program, as a shell has it; empty where a shell runs none.
+        claims: returns whether a text is its output.
+        read: returns the run in a text; it also takes the file's name.
+        published: whether the reader was written from published output only.
+        needs: how to produce the form that can be read, as an instruction.
+        program: the program's name in a shell; empty if a shell does not run it.
     """
 
     title: str
@@ -119,17 +119,17 @@ PUBLISHED = "the reader was made from published output only; compare a figure wi
 
 
 def read(text: str, source: str, kind: str = "") -> Run:
-    """Return what a text holds.
+    """Return the run in a text.
 
-    What dcli put a host's name in front of, line by line, is read host by host: they are parts of one run.
+    If dcli has put a host's name in front of each line, the lines are read host by host; the hosts are parts of one run.
 
     Args:
         source: the file's name.
-        kind: whose output it is; found out where it is not given.
+        kind: the kind of program; recognized from the text if empty.
 
     Raises:
-        RefusedError: no program is recognised, or more than one; or it is not what ``kind`` says.
-        UnreadableError: it is damaged.
+        RefusedError: no program is recognised, or more than one; or the text is not the output of ``kind``.
+        UnreadableError: the text is damaged.
     """
     hosts = {} if kind == calibrate.CELL_KIND or calibrate.claims_cell(text) else by_host(text)
     if hosts and all(any(one.claims(own) for one in KINDS.values()) for own in hosts.values()):
@@ -167,7 +167,7 @@ def _read(text: str, source: str, kind: str) -> Run:
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs of one set, of one kind each, with what they say of each other; parts of one run are put together.
+    """Return the runs of one import, all of one kind, with notes on each other; parts of one run are joined.
 
     Raises:
         RefusedError: they are of different kinds.

@@ -1,4 +1,4 @@
-"""Points of one set at the same load put together: what was measured, how sure it is, where a curve peaks and bends. Pure."""
+"""Group the points of one import by load: the values, their certainty, and the peak and knee of a curve. Pure."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from exacell.measure.importers.model import How, Point, Run, deviation, mean, un
 from exacell.measure.twosets import welch
 
 RATES = ("donePerS", "iops", "executes", "mbPerS", "mibPerS", "readsPerS", "writesPerS", "perSecond")
-"""Figures of which one tells how much was done; the first that a series has is its rate."""
+"""Figures that show how much was done; the first one that a series has is its rate."""
 
 TIMES = ("latencyUs", "averageUs", "readUs", "writeUs", "logWriteUs", "deviceUs")
-"""Figures of which one tells how long it took, likewise."""
+"""Figures that show how long it took; the first one that a series has is its time."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """One series at one load, of all runs of a set.
+    """One series at one load, over all runs of an import.
 
     Attributes:
-        values: figure → its values: one a run, or one a sample where ``samples``.
-        totals: figure → what it is of all of them together.
-        spread: figure → standard deviation and number of samples, which the program took within its only run.
-        samples: the values are samples of a single run.
-        sampled: figure → all samples in their order; empty where the program took none.
-        apart: values of passes that do not count with the others, by figure.
-        why: why they do not.
+        values: figure → its values: one per run, or one per sample if ``samples``.
+        totals: figure → its value for all runs or samples together.
+        spread: figure → standard deviation and number of samples that the program took during its only run.
+        samples: whether the values are samples of a single run.
+        sampled: figure → all samples in order; empty if the program took none.
+        apart: figure → values of passes that are not counted with the others.
+        why: why they are not counted.
     """
 
     series: str
@@ -45,34 +45,34 @@ class Level:
 
     @property
     def key(self) -> tuple[str, float | None]:
-        """What is the same in two sets at the same level."""
+        """Return the key under which the levels of two imports match: series and load."""
         return self.series, self.load
 
     def figure(self, name: str) -> float | None:
-        """Return a figure of all runs or samples together; None where there is none."""
+        """Return a figure of all runs or samples together; None if it is missing."""
         return self.totals.get(name)
 
     def rate(self) -> str:
-        """Return the name of the figure that tells how much was done; empty where none does."""
+        """Return the name of the figure that shows how much was done; empty for none."""
         return next((name for name in RATES if name in self.values), "")
 
     def time(self) -> str:
-        """Return the name of the figure that tells how long it took; empty where none does."""
+        """Return the name of the figure that shows how long it took; empty for none."""
         return next((name for name in TIMES if name in self.values), "")
 
     def main(self) -> str:
-        """Return the figure that a reader looks at first."""
+        """Return the name of the most important figure."""
         return self.rate() or self.time() or next(iter(self.values), "")
 
     def runs(self) -> int:
-        """Return how many runs were made at this level."""
+        """Return the number of runs at this level."""
         return 1 if self.samples else max(map(len, self.values.values()), default=0)
 
 
 def levels(runs: Sequence[Run]) -> list[Level]:
-    """Return the levels of one set: series in the order of the files, loads ascending within each.
+    """Return the levels of one import: series in the order of the files, and loads ascending within each.
 
-    What was done at one load to several things is a series of each: they are no repetitions.
+    Runs on different files or disks at the same load are separate series, not repetitions.
     """
     passes: dict[tuple[str, float | None], list[list[Point]]] = {}
     things: dict[tuple[str, float | None], set[str]] = {}
@@ -96,7 +96,7 @@ def levels(runs: Sequence[Run]) -> list[Level]:
 
 
 def _level(key: tuple[str, float | None], passes: Sequence[Sequence[Point]], *, samples: bool) -> Level:
-    """Return a level of the runs that were made of it, a list of points each."""
+    """Return the level of several runs, each given as a list of points."""
     flat = [point for one in passes for point in one]
     counted = [point for point in flat if not point.apart]
     sampled = _values(point.figures for point in counted) if samples else {}
@@ -124,7 +124,7 @@ def _values(figures: Iterable[Mapping[str, float]]) -> dict[str, tuple[float, ..
 
 
 def curves(found: Sequence[Level]) -> dict[str, list[Level]]:
-    """Return the series that were measured at three loads or more, by name."""
+    """Return name → levels of the series that were measured at three or more loads."""
     series: dict[str, list[Level]] = {}
     for level in found:
         if level.load is not None and level.rate():
@@ -133,26 +133,26 @@ def curves(found: Sequence[Level]) -> dict[str, list[Level]]:
 
 
 def peak(line: Sequence[Level]) -> Level:
-    """Return the level of a curve at which most was done."""
+    """Return the level of a curve with the highest rate."""
     return max(line, key=lambda level: level.figure(level.rate()) or 0.0)
 
 
 def knee(line: Sequence[Level]) -> Level:
-    """Return the level of a curve behind which more load buys less than it costs: the largest rate per latency.
+    """Return the level of a curve after which more load costs more than it brings: the one with the largest rate per latency.
 
-    Latency is taken from Little's law, load over rate, so that each program's curve has the same knee whatever it counts into
-    its latency. Source: L. Kleinrock, ICC 1979, 43.1 (power, and why its maximum is the knee).
+    Latency comes from Little's law, load over rate, so that the knee does not depend on what a program includes in its
+    latency. Source: L. Kleinrock, ICC 1979, 43.1 (power, and why its maximum is the knee).
     """
     return max(line, key=lambda level: (level.figure(level.rate()) or 0.0) ** 2 / (level.load or 1.0))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """A figure of one set over that of the other.
+    """The ratio of a figure in two imports.
 
     Attributes:
-        low, high: its 95 % interval; None where nothing tells how much it varies.
-        basis: what the interval rests on; empty without one.
+        low, high: its 95 % interval; None if the variation is not known.
+        basis: what the interval is based on; empty without one.
     """
 
     value: float
@@ -162,12 +162,12 @@ class Ratio:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves 1 out."""
+        """Return whether the interval does not contain 1."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
 
 
 def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
-    """Return ``b``'s figure over ``a``'s, with Welch's interval of the logarithms; None where one of them is not above 0.
+    """Return ``b``'s figure divided by ``a``'s, with Welch's interval of the logarithms; None if one of them is not above 0.
 
     The largest and the smallest of several runs have no interval.
     """
@@ -193,7 +193,7 @@ def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
 
 
 def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:
-    """Return mean, variance and effective number of the logarithms of a figure; None where nothing tells how it varies."""
+    """Return mean, variance and effective number of the logarithms of a figure; None if its variation is not known."""
     values = level.values[figure]
     if len(values) == 1:
         if figure not in level.spread or level.spread[figure][1] < 2:
@@ -208,7 +208,8 @@ def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:
 
 
 def effective(values: Sequence[float]) -> int:
-    """Return how many independent values samples in a row are worth: n (1 - r) / (1 + r), r between neighbours.
+    """Return the number of independent values that are worth as much as samples in a row: n (1 - r) / (1 + r), r between
+    neighbours.
 
     Source: reference measurement.md 2.4.
     """

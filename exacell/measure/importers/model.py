@@ -1,4 +1,4 @@
-"""What is read from another program's output: points, each at its load, with what was measured there. Pure."""
+"""The shape of all imports: points, each with its load and the figures measured there. Pure."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ from exacell.measure.histogram import Histogram
 
 
 class UnreadableError(RefusedError):
-    """A file is not what it seems: cut, empty, or of a form that the importer does not know."""
+    """A file can't be read as what it seems to be: it is incomplete, empty, or in an unknown form."""
 
 
 MORE, LESS, NEITHER = "more is better", "less is better", ""
 
 
 class How(StrEnum):
-    """How figures of one name are put together, of parts that ran at the same time and of what ran behind each other."""
+    """How figures of one name are combined, for parts that ran at the same time and for runs one after the other."""
 
     RATE = "rate"
-    """So much at a time: parts are added; over time it is a mean, weighted by how long each was measured."""
+    """An amount per time: parts are added; over time it is the mean, weighted by how long each was measured."""
     COUNT = "count"
-    """A number of things: parts are added; over time it is their mean."""
+    """A number of items: parts are added; over time it is their mean."""
     MEAN = "mean"
-    """A mean of single values, weighted by how many there were."""
+    """A mean of single values, weighted by their number."""
     LARGEST = "largest"
     SMALLEST = "smallest"
     EACH = "each"
-    """A quantile: that of the whole can't be had of those of its parts. Over several runs it is the mean of the runs."""
+    """A quantile: it can't be calculated from the quantiles of parts. Over several runs it is the mean of the runs."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """What a figure counts, which direction is the better one, and how several are put together.
+    """The unit of a figure, whether more or less is better, and how several are combined.
 
     Attributes:
-        of: figures that tell how many values a mean is of; the first that a point has is the weight.
+        of: figures that give the number of values behind a mean; the first one that a point has is the weight.
     """
 
     name: str
@@ -124,23 +124,23 @@ UNITS: Mapping[str, Unit] = {
     "parallelWriteUs": _us("physicalWrites"),
     "logWriteUs": _us("redoMibPerS"),
 }
-"""By name; a figure that is not here has no unit, and its mean is that of its values."""
+"""Figure → its unit; a figure that is not here has no unit, and is combined as a mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """What was measured at one load, or at one time.
+    """The figures at one load, or at one time.
 
     Attributes:
-        series: what it was measured of: ``randread 8k read``, ``sda``, ``log file sync``.
-        load: how much ran at the same time, in ``Run.load``; None where the program says nothing of it.
-        at: when, or which pass, as the program writes it.
-        spread: of figures that the program sampled on its way, the standard deviation and the number of samples.
-        apart: why it is not counted with the others; empty where it is.
-        on: what it was done to, files or disks: of others it is no further run; empty where nothing tells.
-        run: which run of the file it is of, where the file holds several.
-        seconds: how long it was measured; None where nothing tells.
-        weights: figure → how many values it is the mean of, where no other figure tells.
+        series: what was measured: ``randread 8k read``, ``sda``, ``log file sync``.
+        load: how much ran at the same time, counted in ``Run.load``; None if the program does not show it.
+        at: the time or the pass, as the program writes it.
+        spread: figure → standard deviation and number of samples that the program took during the run.
+        apart: why it is not counted with the others; empty if it is.
+        on: the files or disks that were used; a point with others is not a repetition. Empty if not known.
+        run: number of its run, if the file contains several.
+        seconds: how long it was measured; None if not known.
+        weights: figure → number of values behind its mean, if no other figure shows it.
     """
 
     series: str
@@ -157,10 +157,10 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Binned:
-    """A distribution as the program's bins give it.
+    """A distribution in the program's bins.
 
     Attributes:
-        counts: upper end of a bin → how many.
+        counts: upper end of a bin → number of values in it.
     """
 
     name: str
@@ -174,17 +174,17 @@ class Run:
     """One output as read.
 
     Attributes:
-        kind: which program wrote it: a name of :data:`exacell.measure.importers.kinds.KINDS`.
-        form: which of the program's forms it is, a phrase.
+        kind: the program that wrote it: a name of :data:`exacell.measure.importers.kinds.KINDS`.
+        form: the form of the output, a phrase.
         source: the file's name.
-        load: what the load of its points counts; empty where they have none.
-        same: what must be the same in both of two runs that are compared, by name.
-        told: what else the output says of its conditions.
-        samples: points of one series follow each other in time, so that they are not independent.
-        notes: what is doubtful, or was left out.
-        host: where it ran; empty where nothing tells.
-        span: when it began and ended, seconds since 1970; empty where nothing tells.
-        warnings: what went wrong in the run itself, a sentence each: a reader must know it before the figures.
+        load: what the load of its points counts; empty if they have none.
+        same: condition → its value, for conditions that must be equal in two runs that are compared.
+        told: condition → its value, for other conditions in the output.
+        samples: whether the points of one series follow each other in time, so that they are not independent.
+        notes: doubtful parts, and parts that were left out.
+        host: the host on which it ran; empty if not known.
+        span: begin and end, seconds since 1970; empty if not known.
+        warnings: problems of the run itself, a sentence each, which a reader must know before the figures.
     """
 
     kind: str
@@ -207,7 +207,7 @@ _BEHIND = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
 def number(text: str) -> float | None:
-    """Return the number that a text is: ``1,234.5``, ``1.2E+10``, ``31.4K``; None where it is none, as ``12,5`` is."""
+    """Return the number in a text: ``1,234.5``, ``1.2E+10``, ``31.4K``; None for other texts, such as ``12,5``."""
     text = text.strip()
     match = _NUMBER.match(text)
     if match is None:
@@ -226,10 +226,10 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 def printed(text: str, source: str) -> float | None:
-    """Return the number that a cell holds; None where it is empty or a word.
+    """Return the number in a cell; None if it is empty or a word.
 
     Raises:
-        UnreadableError: it is a number in a form that can't be told, such as 1.234,5.
+        UnreadableError: it is a number whose form is not clear, such as 1.234,5.
     """
     value = number(text)
     if value is None and re.match(r"\s*[-+]?[.,]?\d[\d.,]*\s*$", text):
@@ -245,7 +245,7 @@ _HOST = re.compile(r"([a-z][\w.-]*):(?: |$)")
 
 
 def by_host(text: str) -> dict[str, str]:
-    """Return host → its lines, where each line has one in front as dcli writes it; empty where some line has none."""
+    """Return host → its lines if each line begins with a host, as dcli writes it; empty if a line does not."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         match = _HOST.match(line)
@@ -257,12 +257,12 @@ def by_host(text: str) -> dict[str, str]:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean; there is one value at least."""
+    """Return the mean; there must be at least one value."""
     return sum(values) / len(values)
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation with n - 1; 0 of a single value."""
+    """Return the standard deviation (divisor n - 1); 0 for a single value."""
     if len(values) < 2:
         return 0.0
     middle = mean(values)
@@ -270,9 +270,9 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def whole(points: Sequence[Point]) -> dict[str, float]:
-    """Return the figures of points of one series that were measured behind each other, as if they had been one.
+    """Return the combined figures of points of one series that were measured one after the other.
 
-    What a point has no figure of was not measured there, and counts for nothing.
+    A figure that a point does not have was not measured there and is not counted.
     """
     if len(points) == 1:
         return dict(points[0].figures)
@@ -284,9 +284,9 @@ def whole(points: Sequence[Point]) -> dict[str, float]:
 
 
 def at_once(points: Sequence[Point]) -> dict[str, float]:
-    """Return the figures of points that were measured at the same time, as parts of one: rates added, means weighted.
+    """Return the combined figures of points that were measured at the same time: rates are added, means weighted.
 
-    Quantiles of several parts are left out, since that of the whole can't be told.
+    Quantiles of several parts are left out, because that of the whole is not known.
     """
     return {
         name: _put(name, having, [point.seconds or 1.0 for point in having], added=True)
@@ -296,7 +296,7 @@ def at_once(points: Sequence[Point]) -> dict[str, float]:
 
 
 def unit_of(figure: str) -> Unit:
-    """Return the unit of a figure; an empty one where it has none."""
+    """Return the unit of a figure; an empty unit if it has none."""
     return UNITS.get(figure, Unit(""))
 
 
@@ -329,7 +329,7 @@ def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bo
 
 
 def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list[float]:
-    """Return how many values each point's mean is of, up to a factor that all have; nothing where one does not tell."""
+    """Return the number of values behind each point's mean, up to a common factor; empty if it is not known for a point."""
     found: list[float] = []
     rates = {of: unit_of(of).how is How.RATE for of in unit_of(name).of}
     for point, seconds in zip(points, long, strict=True):
@@ -346,10 +346,10 @@ def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list
 
 
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
-    """Return the passes of one test, the first set apart where it is lower than each other by more than those differ.
+    """Return the passes of one test; the first is set apart if it is lower than all others by more than those differ.
 
-    A cache answers the first pass from disk: it is cold. With fewer than three passes nothing is set apart, since what the
-    others differ by is not known.
+    The first pass is cold: a cache has to read from disk. With fewer than three passes none is set apart, since the variation
+    of the others is not known.
     """
     values = [point.figures[figure] for point in points if figure in point.figures]
     if len(values) < 3 or len(values) < len(points):
@@ -362,7 +362,7 @@ def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
 
 
 def first_of(text: str, *patterns: str) -> str:
-    """Return what the first group of the first pattern that fits takes, without blanks at its ends; empty where none does."""
+    """Return the first group of the first pattern that matches, without blanks at its ends; empty if none matches."""
     for pattern in patterns:
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         if match is not None:
@@ -374,7 +374,7 @@ _TIME = re.compile(r"(?:^|\D)(\d\d?):(\d\d):(\d\d)(?:[.,]\d+)?(?:\s*([AP])\.?M\b
 
 
 def moment(text: str) -> float | None:
-    """Return the second of the day that a time tells, in whatever form its day is written; None where it tells none."""
+    """Return the second of the day in a time, with or without a date in any form; None if there is no time."""
     match = _TIME.search(text)
     if match is None:
         return None
@@ -383,7 +383,7 @@ def moment(text: str) -> float | None:
 
 
 def lengths(times: Sequence[str]) -> list[float | None]:
-    """Return how many seconds each time is behind the one before; None of the first, and where one is not told."""
+    """Return the seconds between each time and the one before; None for the first, and for unknown times."""
     moments = [moment(text) for text in times]
     pairs = pairwise(moments)
     return [None, *(None if a is None or b is None else (b - a) % 86400 or None for a, b in pairs)][: len(moments)]
@@ -398,16 +398,16 @@ def _finite(text: str) -> float:
 
 _JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 _UNFIT = 200
-"""How many braces that begin no object are looked at before a text counts as damaged."""
+"""Number of braces without an object after which a text counts as damaged."""
 
 
 def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Return the JSON objects of a text that have a key, in their order, and what is to be said of those that are cut.
+    """Return the JSON objects with a key in a text, in order, and notes on incomplete ones.
 
-    Anything may stand before, between and behind them.
+    Other text may be before, between and after them.
 
     Raises:
-        UnreadableError: there is none that is whole.
+        UnreadableError: there is no complete one.
     """
     found: list[dict[str, Any]] = []
     end, unfit, why = 0, 0, ""
@@ -432,10 +432,10 @@ def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], 
 
 
 def named(names: Sequence[str], most: int = 8) -> str:
-    """Return the names in a row, those behind the first ones as a number."""
+    """Return the names as a list; only the number of names after the first ``most`` is shown."""
     return ", ".join(names[:most]) + and_more(len(names), most)
 
 
 def told(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:
-    """Return name → value of what is told, without what is empty."""
+    """Return name → value as text, without empty values."""
     return {name: str(value) for name, value in pairs if str(value)}

@@ -1,7 +1,7 @@
-"""ORION's files: summary, iops, mbps and lat matrices, histograms.
+"""Import ORION's files: summary, iops, mbps and lat matrices, histograms.
 
-Keys differ in wording and case by release. Source: reference measurement.md 4; what a matrix holds says its header from 11.2
-on, else the file's name.
+Keys differ in wording and case by release. Source: reference measurement.md 4. The kind of a matrix is in its header from 11.2
+on, otherwise in the file's name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from exacell.measure.importers.parts import alone, host_of, joined
 
 KIND = "orion"
 RAW = "latency"
-"""A latency whose unit the file does not tell; :func:`settle` finds it out or leaves it."""
+"""Name of a latency whose unit is not in the file; :func:`settle` determines the unit or leaves the name."""
 
 _MAXIMUM = re.compile(
     r"^(Maximum|Minimum) (Small|Large) (IOPS|MBPS|Latency)\s*=\s*([\d.,]+)\s*(usecs?|us|msecs?|ms)?\s*"
@@ -45,7 +45,7 @@ _HIST_OF = re.compile(r"Latency Histogram.*@ Small=(\d+) and Large=(\d+)", re.IG
 
 
 def claims(text: str) -> bool:
-    """Whether it is one of ORION's files."""
+    """Return whether a text is one of ORION's files."""
     return bool(
         re.search(r"^\s*Large/Small\s*,", text, re.MULTILINE)
         or _MAXIMUM.search(text)
@@ -54,13 +54,13 @@ def claims(text: str) -> bool:
 
 
 def read(text: str, source: str) -> Run:
-    """Return the points of a file of ORION's, each with the number of the run that it is of.
+    """Return the points of a file of ORION, each with the number of its run.
 
-    The summary and the matrices of one run may stand in one file, and so may several runs: the second of a form is of the
-    second run.
+    A file may contain the summary and the matrices of one run, or several runs: the second one of a form belongs to the second
+    run.
 
     Raises:
-        UnreadableError: it has no figure, or holds a matrix of which neither its header nor the file's name tells what it is.
+        UnreadableError: it has no figure, or the kind of a matrix is neither in its header nor in the file's name.
     """
     sections = [_section(part, source) for part in _sections("\n".join(lines_of(text)))]
     sections = [run for run in sections if run.points or run.distributions]
@@ -91,7 +91,7 @@ _ROW = re.compile(r"^\s*\d+\s*(?:,.*)?$")
 
 
 def _sections(text: str) -> Iterator[str]:
-    """Yield the parts of a text that have one summary, histogram or matrix each, with what stands before it."""
+    """Yield the parts of a text with one summary, histogram or matrix each, and the lines before it."""
     lines: list[str] = []
     seen: set[tuple[str, ...]] = set()
     for line in text.splitlines():
@@ -147,14 +147,14 @@ def _has_matrix(text: str) -> bool:
 
 
 def _series(small: int, large: int, size: str) -> tuple[str, float]:
-    """Return the name of a series and the load within it: what varies with the other size held."""
+    """Return the name of a series and the load in it: the load of one size varies while that of the other is constant."""
     if size.lower() == "small":
         return ("small" if not large else f"small beside {large} large", float(small))
     return ("large" if not small else f"large beside {small} small", float(large))
 
 
 def _merged(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return one point per series, load and run: a summary tells the latency of its fastest point twice, once rounded."""
+    """Return one point per series, load and run: a summary contains the latency of its fastest point twice, once rounded."""
     found: dict[tuple[str, float | None, int], dict[str, float]] = {}
     on: dict[int, str] = {}
     for point in points:
@@ -175,7 +175,7 @@ def _maxima(text: str, source: str) -> Iterator[Point]:
         value = printed(text_of, source) or 0.0
         series, load = _series(int(small), int(large), size)
         if what.lower() == "latency":
-            # 11.1 writes milliseconds without a unit, 11.2 on usecs.
+            # 11.1 writes milliseconds without a unit, 11.2 and later usecs.
             factor = 1.0 if (unit or "").lower().startswith("us") else 1000.0
             yield Point(series=series, load=load, figures={"latencyUs": value * factor})
         else:
@@ -211,7 +211,7 @@ def _bins(text: str) -> Iterator[Binned]:
 
 
 def _held(head: str, source: str) -> str:
-    """Return which figure a matrix holds, by its header, else by the file's name."""
+    """Return the figure in a matrix, by its header or else by the file's name."""
     name = alone(source).lower()
     if "iops" in head.lower() or name.endswith("iops.csv"):
         return "iops"
@@ -226,7 +226,7 @@ def _held(head: str, source: str) -> str:
 
 
 def _matrix(text: str, source: str, odd: list[str]) -> tuple[str, tuple[Point, ...]]:
-    """Return the form of a matrix and its points; cells that are no figure are added to ``odd``."""
+    """Return the form of a matrix and its points; cells without a figure are added to ``odd``."""
     head, body = text.split("Large/Small", 1)
     figure = _held(head, source)
     size = "large" if figure == "mbPerS" else "small"
@@ -250,13 +250,13 @@ _FILE = re.compile(r"^(.*)_(?:summary\.txt|iops\.csv|mbps\.csv|lat\.csv|hist\.(?
 
 
 def settle(runs: Sequence[Run]) -> list[Run]:
-    """Return one run for all files of it, with the unit of latencies found out by Little's law.
+    """Return one run for all its files, with the unit of latencies determined by Little's law.
 
-    Files belong together by their names, as ORION gives them; of other names the second of a form is of the second run.
+    Files with ORION's own names belong together by name; with other names, the second one of a form belongs to the second run.
 
-    Old releases write a matrix of milliseconds, later ones of microseconds, and not all say which. So many I/Os outstanding
-    over so many a second is the latency; a unit is taken when that agrees within a factor of three at every point. Others stay
-    as they are, and it is said. Source: J. D. C. Little, Operations Research 9 (1961) 383.
+    Old releases write a matrix of milliseconds, later ones of microseconds, and not all show which. The latency is the number
+    of outstanding I/Os divided by the rate; a unit is accepted if that agrees within a factor of three at every point. Other
+    matrices stay as they are, with a note. Source: J. D. C. Little, Operations Research 9 (1961) 383.
     """
     groups: dict[tuple[str, str, int], list[Run]] = {}
     forms: list[tuple[str, str]] = []
@@ -268,7 +268,7 @@ def settle(runs: Sequence[Run]) -> list[Run]:
 
 
 def _of_files(files: Sequence[Run]) -> Run:
-    """Return the run that several of its files tell of."""
+    """Return the run of several files."""
     rates = {
         (point.series, point.load): point.figures["iops"]
         for run in files

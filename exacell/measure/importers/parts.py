@@ -1,4 +1,4 @@
-"""What is a part of a run, and what a further run: hosts that measured together are one run. Pure."""
+"""Decide which outputs are parts of one run and which are further runs: hosts that measured together are one run. Pure."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from exacell.measure.importers.blocks import SETTINGS
 from exacell.measure.importers.model import Point, Run, at_once, named, whole
 
 _HOST = re.compile(r"@([A-Za-z][\w.-]*?)(?=/|(?:\.(?:json|txt|out|csv|html?|log|lst|gz))*$)")
-"""``fio_1280@ini1``, as ``keep`` of several hosts names it, and ``before@ini1.json``."""
+"""Host in a name: ``fio_1280@ini1``, as ``keep`` of several hosts writes it, and ``before@ini1.json``."""
 
 
 _FOLDER = re.compile(r"^([A-Za-z][\w.-]*)/(?=[^/:@]+$)")
-"""``ini1/before.json``, as copy from of several hosts puts it."""
+"""Host as a folder: ``ini1/before.json``, as ``copy from`` of several hosts writes it."""
 
 _LOADS = ("fio", "orion")
-"""Programs that make a load on several hosts at once, so that files of one name in several folders are of hosts."""
+"""Programs that run on several hosts at once, so that files of one name in several folders are from several hosts."""
 
 
 def host_of(run: Run) -> str:
-    """Return the host that a run was on, by what its file's name, its text or its folder says; empty where none does."""
+    """Return the host of a run, from the file's name, its text or its folder; empty if not known."""
     match = _HOST.search(run.source)
     folder = _FOLDER.match(run.source) if run.kind in _LOADS else None
     return match[1] if match else run.host or (folder[1] if folder else "")
 
 
 def alone(source: str) -> str:
-    """Return a file's name without the host that it tells."""
+    """Return a file's name without the host in it."""
     return _FOLDER.sub("", _HOST.sub("", source))
 
 
 def in_one(runs: Sequence[Run]) -> Run:
-    """Return the runs of one file as one, each point with the number of its run; runs of several hosts are parts of one."""
+    """Return the runs in one file as one, each point with the number of its run; runs of several hosts become parts of one."""
     runs = parted(runs)
     if len(runs) == 1:
         return runs[0]
@@ -51,10 +51,10 @@ def in_one(runs: Sequence[Run]) -> Run:
 
 
 def parted(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with those put together that are parts of one: of several hosts, or of the same time.
+    """Return the runs; those that are parts of one run (of several hosts, or of the same time) are joined.
 
-    Of hosts the first of one belongs to the first of the other, unless the names of the files pair them. Names that give a
-    host are believed; a host that only the text tells is one of several parts where the times agree.
+    The first run of one host belongs to the first run of another, unless the names of the files pair them. A host in a name is
+    accepted; a host that only the text contains is a part only if the times agree.
     """
     groups: dict[object, list[Run]] = {}
     hosts = [host_of(run) for run in runs]
@@ -74,7 +74,7 @@ def parted(runs: Sequence[Run]) -> list[Run]:
 
 
 def _lacking(runs: Sequence[Run], hosts: Sequence[str]) -> list[Run]:
-    """Return the parts of a run, with a warning where it is not of all hosts that other runs are of."""
+    """Return the parts of a run, with a warning if it does not have all hosts of the other runs."""
     missing = [host for host in dict.fromkeys(hosts) if host not in map(host_of, runs)]
     if not missing:
         return [*runs]
@@ -83,7 +83,9 @@ def _lacking(runs: Sequence[Run], hosts: Sequence[str]) -> list[Run]:
 
 
 def _twins(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs, with a note at those that carry the time of another: of hosts, or copies, they do not tell."""
+    """Return the runs, with a note at those with the time of another run; it is not known whether they are of several hosts,
+    or copies.
+    """
     spans = [run.span for run in runs]
     said = "carries the time of another file: taken for a further run; named NAME@HOST.json it is a part of one"
     return [
@@ -93,9 +95,9 @@ def _twins(runs: Sequence[Run]) -> list[Run]:
 
 
 def _together(a: Run, b: Run) -> bool:
-    """Whether two runs were going on at the same time for more than half of the shorter one.
+    """Return whether two runs overlapped for more than half of the shorter one.
 
-    Files that carry one time to the millisecond are copies of one, of which somebody changed the figures: no two hosts end so.
+    Files with the same time to the millisecond are copies of one file, with changed figures: no two hosts end at the same moment.
     """
     if not a.span or not b.span or a.span == b.span:
         return False
@@ -104,12 +106,12 @@ def _together(a: Run, b: Run) -> bool:
 
 
 def _at_once(a: Run, b: Run) -> bool:
-    """Whether two runs that no host tells apart made one load together: two reports of one instance may overlap, and are none."""
+    """Return whether two runs without known hosts made one load together; two overlapping reports of one instance did not."""
     return a.kind in _LOADS and _together(a, b)
 
 
 def _merged(runs: Sequence[Run]) -> list[Run]:
-    """Return the parts of one run as one; several where they can't be."""
+    """Return the parts of one run as one; unchanged if they can't be joined."""
     if len(runs) == 1:
         return [*runs]
     names = [host_of(run) or run.source for run in runs]
@@ -120,7 +122,7 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
     if apart and not believed and not all(run.host for run in runs):
         return [*runs]  # Folders of runs.
     if apart and not believed:
-        # What ran on another host at another time is no part, and no further run of the same thing.
+        # A run on another host at another time is neither a part nor a repetition.
         return [_on(run, name) for run, name in zip(runs, names, strict=True)]
     if runs[0].kind in SETTINGS and all(map(host_of, runs)):
         return _settings(runs, names)
@@ -158,7 +160,7 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
 
 
 def _settings(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
-    """Return what hosts report of limits and settings, which are no rates: once where it is the same, else host by host."""
+    """Return limits and settings of hosts, which are no rates: once if they are the same, otherwise host by host."""
     if all((run.points, run.told, run.notes) == (runs[0].points, runs[0].told, runs[0].notes) for run in runs):
         return [replace(runs[0], host=", ".join(names), notes=(f"{named(names)} report the same", *runs[0].notes))]
     return [_on(run, name) for run, name in zip(runs, names, strict=True)]
@@ -176,13 +178,13 @@ def _on(run: Run, host: str) -> Run:
 
 
 def _lots(lists: Sequence[Sequence[Point]]) -> list[list[Point]]:
-    """Return the first points of all lists, the second ones, and so on."""
+    """Return the first points of all lists, then the second ones, and so on."""
     longest = max(map(len, lists))
     return [[one[place] for one in lists if place < len(one)] for place in range(longest)]
 
 
 def _of_parts(points: Sequence[Point]) -> Point:
-    """Return one point of what was measured at the same time: its load is all of their loads."""
+    """Return one point for parts that were measured at the same time; its load is the sum of their loads."""
     loads = [point.load for point in points]
     if len(points) == 1:
         return points[0]

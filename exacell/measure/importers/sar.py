@@ -1,6 +1,6 @@
-"""sar of sysstat: interfaces (-n DEV, -n EDEV), disks (-d) and processors (-u), as text and as sadf -j prints them.
+"""Import sar of sysstat: interfaces (-n DEV, -n EDEV), disks (-d) and processors (-u), as text and as sadf -j prints them.
 
-Columns are taken by their names. Source: sysstat 12.6.1, run; older columns as its manual of 10 and 11 has them.
+Columns are found by name. Source: sysstat 12.6.1, run; older columns as its manual of 10 and 11 has them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SHAPES: Mapping[str, Mapping[str, tuple[str, float]]] = {
 
 _JSON = {"iface": "IFACE", "disk-device": "DEV", "cpu": "CPU"}
 _PER_IO = ("latencyUs", "kibPerIo")
-"""Figures that are of no I/O where there was none."""
+"""Figures that have no value if there was no I/O."""
 
 _AT = r"(?P<at>\d\d:\d\d:\d\d(?: [AP]M)?|Average:|Summary:)\s+"
 _TIME = re.compile(rf"{_AT}(?P<rest>\S.*)")
@@ -49,28 +49,28 @@ _MACHINE = re.compile(r"Linux (\S+) \((.*?)\)")
 
 
 def claims(text: str) -> bool:
-    """Whether it is what sar printed, or sadf -j."""
+    """Return whether a text is the output of sar, or of sadf -j."""
     if text.lstrip().startswith("{"):
         return '"sysstat"' in text[:200] and ('"file-date"' in text or '"net-dev"' in text)
     return _HEAD.search(text) is not None
 
 
 Key = tuple[int, str, str, str]
-"""Day, time, table, and what the row is of."""
+"""Day, time, table, and the row's name."""
 
 Found = dict[Key, tuple[dict[str, float], float | None]]
 
 
 @dataclass(kw_only=True)
 class _Talk:
-    """What one start of sar or sadf wrote.
+    """The output of one start of sar or sadf.
 
     Attributes:
-        rows: figures by time, table and name, each with the seconds that they are of.
+        rows: figures by time, table and name, each with the seconds of its interval.
         averages: those of the lines at the end, likewise.
         left: tables that are not read.
-        columns: columns that are not read, of tables that are.
-        again: the machine was started within it.
+        columns: unread columns of tables that are read.
+        again: whether the machine was restarted during it.
     """
 
     kernel: str = ""
@@ -83,12 +83,12 @@ class _Talk:
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per interface, disk or processor and report.
+    """Return one point per report and interface, disk or processor.
 
-    Outputs that were appended to one file are several runs, and hosts are parts of one.
+    Outputs that were appended to one file are several runs; hosts are parts of one run.
 
     Raises:
-        UnreadableError: there is no table of these in it, or the JSON is damaged.
+        UnreadableError: there is none of these tables, or the JSON is damaged.
     """
     in_json = text.lstrip().startswith("{")
     talks = list(_json(text, source) if in_json else _text(text))
@@ -130,9 +130,9 @@ def _measured(figures: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(kw_only=True)
 class _Table:
-    """Where the rows of a table with some columns have come to: the day from the first row on, and its last two times.
+    """The current position in a table: the number of days since its first row, and its last two times.
 
-    sar prints the columns once a page, or in front of each report, where their time is that of the report before.
+    sar prints the header once per page, or before each report; its time is then that of the report before.
     """
 
     day: int = 0
@@ -140,7 +140,7 @@ class _Table:
     now: str = ""
 
     def comes_to(self, at: str) -> None:
-        """Take the time of the next line."""
+        """Move to the time of the next line."""
         if at == self.now:
             return
         last, this = moment(self.now), moment(at)
@@ -150,13 +150,13 @@ class _Table:
 
     @property
     def seconds(self) -> float | None:
-        """How long the newest report is; None where that is not told."""
+        """Return the seconds of the newest report; None if not known."""
         begin, end = moment(self.before), moment(self.now)
         return None if begin is None or end is None else (end - begin) % 86400 or None
 
 
 def _text(text: str) -> Iterator[_Talk]:
-    """Yield what each start of sar wrote; the averages at its end count only where they stand alone."""
+    """Yield the output of each start of sar; the averages at its end count only if there are no reports."""
     talk = _Talk()
     tables: dict[tuple[str, ...], _Table] = {}
     kind, columns, table = "", list[str](), _Table()
@@ -197,7 +197,7 @@ def _text(text: str) -> Iterator[_Talk]:
 
 
 def _unread(kind: str, columns: Sequence[str]) -> list[str]:
-    """Return the columns of a table that are not read, as they are written; of a table that is not read at all, none."""
+    """Return the unread columns of a table, as written; empty for a table that is not read at all."""
     shapes = _SHAPES.get(kind)
     return [name for name in columns if name.removesuffix("/s") not in shapes] if shapes else []
 
@@ -210,7 +210,7 @@ def _take(found: Found, key: Key, cells: Mapping[str, float], seconds: float | N
 
 
 def _decimal(word: str) -> float | None:
-    """Return the number; a comma for the point, as other locales write it, is one, too."""
+    """Return the number in a word; a decimal comma, as in other locales, is accepted."""
     return float(word.replace(",", ".")) if re.fullmatch(r"-?\d+(?:[.,]\d+)?", word) else None
 
 

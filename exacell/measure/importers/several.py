@@ -1,4 +1,4 @@
-"""What three and more imported sets say beside each other: one table, one chart, each against the first. Pure."""
+"""Compare three or more imports: one table, one chart, each import against the first. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from exacell.measure.importers.levels import Level, curves, levels, peak
 from exacell.measure.importers.model import unit_of
 
 _TOLD = 4
-"""Series of which a sentence speaks; the others are in the table."""
+"""Maximum number of series that are described in sentences; the table has all of them."""
 
 
 def several(sets: Sequence[Imported], *, anyway: bool = False) -> Finding:
-    """Return what each set says beside the first, level by level.
+    """Return the comparison of each import with the first, level by level.
 
     Args:
-        anyway: also of what was measured under other conditions.
+        anyway: whether to compare imports that were measured under other conditions, too.
 
     Raises:
         RefusedError: one of them can't be compared with the first.
@@ -30,7 +30,9 @@ def several(sets: Sequence[Imported], *, anyway: bool = False) -> Finding:
     found, names = [levels(each.runs) for each in sets], _names(sets)
     said = sorted(
         dict.fromkeys(sentence for each in pairs for sentence in each.sentences),
-        key=lambda sentence: all(sentence in each.sentences for each in pairs),  # What holds for all stands last.
+        key=lambda sentence: all(
+            sentence in each.sentences for each in pairs
+        ),  # Sentences about all of them come last.
     )
     rows = [each.figures.rows if each.figures is not None else () for each in pairs]
     sure = sum(row["low"] is not None for each in rows for row in each)
@@ -73,7 +75,7 @@ _EACH_ALONE = (
 
 
 def _names(sets: Sequence[Imported]) -> list[str]:
-    """Return the sets' names, with a number behind one that stands there already."""
+    """Return the imports' names; a repeated name gets a number."""
     found: list[str] = []
     for place, each in enumerate(sets, 1):
         found.append(f"{each.name} ({place})" if each.name in (*found, *_TAKEN) else each.name)
@@ -81,11 +83,11 @@ def _names(sets: Sequence[Imported]) -> list[str]:
 
 
 _TAKEN = ("series", "load", "figure", "unit")
-"""Columns of the table besides those of the sets."""
+"""Columns of the table besides those of the imports."""
 
 
 def _outlined(names: Sequence[str], found: Sequence[Sequence[Level]], load: str) -> Iterator[str]:
-    """Yield a sentence for each series: what each set reached, and how many times the first that is."""
+    """Yield a sentence for each series: what each import reached, and the ratio to the first."""
     lines = [curves(each) for each in found]
     for series in list(lines[0])[:_TOLD]:
         tops = [peak(line[series]) if series in line else None for line in lines]
@@ -113,7 +115,7 @@ def _each(names: Sequence[str], found: Sequence[Level | None], load: str) -> Ite
 
 
 def _rows(names: Sequence[str], pairs: Sequence[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Yield a row for each level and figure that the first shares with one of the others."""
+    """Yield a row for each level and figure that the first has in common with one of the others."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for name, rows in zip(names[1:], pairs, strict=True):
         for row in rows:

@@ -1,4 +1,4 @@
-"""The table that SLOB's awr_info writes: a row for each AWR report. Source: reference measurement.md 7."""
+"""Import the table that SLOB's awr_info writes: a row for each AWR report. Source: reference measurement.md 7."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _COLUMNS = {
     "DPR_LAT": "directReadUs", "DFPR_LAT": "parallelReadUs", "DFPW_LAT": "parallelWriteUs", "LFPW_LAT": "logWriteUs",
 }  # fmt: skip
 _READ = ("FILE", "SESSIONS", "ELAPSED", "")
-"""Columns that are no figures, and the end of a line."""
+"""Columns without figures, and the end of a line."""
 
 
 def claims(text: str) -> bool:
-    """Whether it has awr_info's head."""
+    """Return whether a text has the header of awr_info."""
     return re.search(r"^\s*FILE\|SESSIONS\|ELAPSED\|", text, re.MULTILINE) is not None
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per report, at its number of sessions; a latency of 0 is of something that nobody waited for.
+    """Return one point per report, at its number of sessions; a latency of 0 means that nothing waited for the event.
 
     Raises:
-        UnreadableError: there is no row below the head, or a number is in a form that can't be told.
+        UnreadableError: there is no row below the header, or the form of a number is not clear.
     """
     columns: list[str] = []
     left: dict[str, None] = {}

@@ -1,4 +1,4 @@
-"""Outputs that are known by a sign and not read, each with the form that is. Pure."""
+"""Outputs that are recognized but not read, each with the form that can be read instead. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from exacell.core.values import dataclass
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign in a text.
+    """A pattern by which an output is recognized.
 
     Attributes:
-        pattern: what stands in it, line by line.
-        what: whose output it is, a phrase behind "is".
-        needed: what to type, or to give instead.
+        pattern: the pattern, which is matched line by line.
+        what: the program that wrote it, a phrase after "is".
+        needed: what to type, or to import instead.
     """
 
     pattern: str
@@ -92,11 +92,11 @@ SIGNS = (
         "delta BEFORE AFTER takes two such files",
     ),
 )
-"""In the order in which they are looked for."""
+"""All signs, in the order in which they are searched."""
 
 
 def refusal(text: str, source: str) -> RefusedError | None:
-    """Return the refusal of a text that has one of the signs; None where it has none."""
+    """Return the refusal of a text with one of the signs; None if it has none."""
     for sign in SIGNS:
         if re.search(sign.pattern, text, re.MULTILINE | re.IGNORECASE):
             return RefusedError(f"{source} is {sign.what}, which import does not read", hint=sign.needed)

@@ -1,7 +1,7 @@
-"""vscsiStats as it prints its histograms, with ``-c`` and without: from published output only.
+"""Import the histograms of vscsiStats, with ``-c`` and without; written from published output only.
 
-Nobody ran it for this project. Source: reference measurement.md 12; VMware, "Using vscsiStats for Storage Performance
-Analysis": its histograms count from the start (``-s``) or the reset (``-r``) on.
+The project had no output of its own. Source: reference measurement.md 12; VMware, "Using vscsiStats for Storage Performance
+Analysis": its histograms count since the start (``-s``) or the reset (``-r``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BIN = re.compile(r"\s*(\d+)\s*(?:,\s*|\((?=[<>]))(<=|>|)\s*(-?\d+)\s*\)?\s*")
 
 
 def claims(text: str) -> bool:
-    """Whether vscsiStats printed it."""
+    """Return whether a text is the output of vscsiStats."""
     return _BLOCK.search(text) is not None and _BINS.search(text) is not None
 
 
@@ -32,8 +32,8 @@ class _Block:
     """One histogram of one disk.
 
     Attributes:
-        told: what vscsiStats says of all values: min, max, mean and count.
-        limits: the bins' own upper ends in their order, each with its count; the last one is open where ``open_end``.
+        told: vscsiStats' own figures about all values: min, max, mean and count.
+        limits: upper ends of the bins in order, each with its count; the last bin is open if ``open_end``.
     """
 
     machine: str
@@ -44,7 +44,7 @@ class _Block:
     open_end: bool
 
     def counts(self) -> Histogram:
-        """Return the bins; what lies in the open one is the largest value that was seen, at most."""
+        """Return the bins as a histogram; values in the open bin count as the largest value seen."""
         found: dict[int, int] = {}
         for place, (limit, count) in enumerate(self.limits, 1):
             above = self.open_end and place == len(self.limits)
@@ -54,19 +54,19 @@ class _Block:
         return Histogram.of(found)
 
     def goes_on(self, before: _Block) -> bool:
-        """Whether it is the same histogram as an earlier one, further on: no bin counts less."""
+        """Return whether it is a later state of the same histogram: no bin has a lower count."""
         return [limit for limit, _ in self.limits] == [limit for limit, _ in before.limits] and all(
             now >= then for (_, now), (_, then) in zip(self.limits, before.limits, strict=True)
         )
 
 
 def read(text: str, source: str) -> Run:
-    """Return the counted values of each histogram, its bins as a distribution, and the bin that most fell into.
+    """Return the figures of each histogram, its bins as a distribution, and its most frequent bin.
 
-    Of several outputs behind each other the last one counts, unless counting was begun anew in between.
+    Of several outputs in a row the last one counts, unless the counters were reset in between.
 
     Raises:
-        UnreadableError: no histogram counted anything.
+        UnreadableError: no histogram has a count.
     """
     runs: dict[str, list[_Block]] = {}
     notes: dict[str, None] = {}
@@ -121,12 +121,12 @@ def _blocks(text: str) -> Iterator[_Block]:
 
 
 def _repeats(limits: Sequence[tuple[int, int]]) -> bool:
-    """Whether the last limit is that of the bin before: it then counts what lies above."""
+    """Return whether the last limit is that of the bin before; the last bin then counts all larger values."""
     return len(limits) > 1 and limits[-1][0] <= limits[-2][0]
 
 
 def _named(text: str, key: str) -> str:
-    """Return the number behind a word; empty where there is none."""
+    """Return the number after a word; empty if there is none."""
     found = re.search(rf"{key}\s*[,:]\s*(\d+)", text, re.IGNORECASE)
     return found[1] if found else ""
 

@@ -1,6 +1,6 @@
-"""``esxcli storage vflash cache stats get`` and esxtop in batch mode: from published output only.
+"""Import ``esxcli storage vflash cache stats get`` and esxtop in batch mode; written from published output only.
 
-Nobody ran these for this project. Source: reference measurement.md 12.
+The project had no output of its own. Source: reference measurement.md 12.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _VFLASH: Mapping[str, tuple[str, float]] = {
 
 
 _LAST = "Last I/O operation time"
-"""Of evictions: a time, or N/A where there was none."""
+"""A statistic of evictions: a time, or N/A if there was none."""
 
 
 def claims_vflash(text: str) -> bool:
-    """Whether it is a cache's statistics."""
+    """Return whether a text contains a cache's statistics."""
     return re.search(r"^\s*(?:Cache hit rate \(as|Cache usage rate \(as)", text, re.MULTILINE) is not None
 
 
@@ -110,7 +110,7 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "Queued Commands": ("queued", 1.0),
 }
 _SHORT = {"MBytes Read/sec": "MBREAD/s", "MBytes Written/sec": "MBWRTN/s", "Commands/sec": "CMDS/s"}
-"""What esxtop calls a column on its screen."""
+"""Name of a counter → name of the column on esxtop's screen."""
 _OF = {
     "latencyUs": "iops",
     "deviceUs": "iops",
@@ -119,13 +119,13 @@ _OF = {
     "readUs": "readsPerS",
     "writeUs": "writesPerS",
 }
-"""A latency → the rate that tells whether there was anything to measure: esxtop prints 0.00 where there was not."""
+"""A latency → the rate of its items: if that is 0, the latency is not a measured value, since esxtop then prints 0.00."""
 
 _COLUMN = re.compile(r"\\\\([^\\]*)\\([^\\(]*)(?:\((.*)\))?\\([^\\]*)")
 
 
 def claims_esxtop(text: str) -> bool:
-    """Whether it is esxtop's CSV."""
+    """Return whether a text is esxtop's CSV."""
     return _PDH.search(text) is not None and "\\\\" in text[:20000]
 
 
@@ -133,10 +133,10 @@ _PDH = re.compile(r'^"?\(PDH-CSV', re.MULTILINE)
 
 
 def read_esxtop(text: str, source: str) -> Run:
-    """Return one point per disk and time; of thousands of columns those of disks are read, and the others named.
+    """Return one point per disk and time; of thousands of columns only those of disks are read, and a note names the others.
 
     Raises:
-        UnreadableError: no column is one of a disk, or there is no sample.
+        UnreadableError: there is no column of a disk, or no sample.
     """
     lines = text.splitlines()
     heads = [place for place, line in enumerate(lines) if _PDH.match(line)]
@@ -148,7 +148,7 @@ def read_esxtop(text: str, source: str) -> Run:
 
 
 def _esxtop(lines: Sequence[str], source: str) -> Run | None:
-    """Return what one start of esxtop wrote; None where there is no sample of a disk."""
+    """Return the output of one start of esxtop; None if it has no sample of a disk."""
     rows = csv.reader(lines)
     wanted: dict[int, tuple[str, str, float]] = {}
     other: dict[str, None] = {}
@@ -197,7 +197,7 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
 
 
 def _columns(wanted: Iterable[tuple[str, str, float]]) -> str:
-    """Return which of esxtop's columns each figure is of, a sentence."""
+    """Return a sentence that names esxtop's column for each figure."""
     taken = dict.fromkeys(name for _, name, _ in wanted)
     of: dict[str, str] = {}
     for counter, (name, _) in _COUNTERS.items():
@@ -210,7 +210,7 @@ def _columns(wanted: Iterable[tuple[str, str, float]]) -> str:
 
 
 def _measured(figures: dict[str, float]) -> dict[str, float]:
-    """Return the figures without latencies of what there was none of."""
+    """Return the figures without latencies of items that did not occur."""
     return {
         name: value
         for name, value in figures.items()
