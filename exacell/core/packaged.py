@@ -80,12 +80,18 @@ _LINK = pattern(r"\[([^\]]+)\]\((?:docs/)?([\w.-]+)\.(?:md|toml)(?:#[\w-]*)?\)")
 _PLACE = pattern(r"\[([^\]]+)\]\(#[\w-]*\)")
 _FILE = pattern(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
 
-_FOLDERS = "tests|benchmarks"
-_SAID = {"tests": "a test", "benchmarks": "a benchmark", "make": "make"}
+_FOLDERS = r"tests|benchmarks|examples|\.ci"
+_SAID = {
+    "tests": "a test",
+    "benchmarks": "a benchmark",
+    "examples": "an example",
+    ".ci": "a file for packaging",
+    "make": "make",
+}
 _TARGETS = "demo|dist|faults|fuzz|install|lint|man|mutants|races|test"
-_CODE = pattern(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
+_CODE = pattern(rf"`[^`\n]*(?<![\w/.-])(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
 _LINE = pattern(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
-_LOOSE = pattern(rf"\b({_FOLDERS})/[\w./*-]*\w")
+_LOOSE = pattern(rf"(?<![\w/.-])({_FOLDERS})/[\w./*-]*\w")
 
 
 def shown_page(text: str, *, source: bool) -> str:

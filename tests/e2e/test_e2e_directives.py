@@ -69,8 +69,8 @@ def test_one_directive_changes(held: InProcess, statement: str, who: Who, after:
         ("set iorm db=SPOT limit=9", "no directive for a database SPOT, but one for a profile of that name"),
         ("disable flashlog db=SPOT", "no directive for a database SPOT, but one for a profile of that name"),
         ("unset iorm db=ERP", "several directives for ERP: ERP role=primary, ERP role=standby; nothing was sent"),
-        ("set iorm db=erp share=3", "say which: db=ERP role=primary, or db=ERP role=standby"),
-        ("disable flashlog db=ERP", "say which: db=ERP role=primary, or db=ERP role=standby"),
+        ("set iorm db=erp share=3", "name one: db=ERP role=primary, or db=ERP role=standby"),
+        ("disable flashlog db=ERP", "name one: db=ERP role=primary, or db=ERP role=standby"),
     ],
 )
 def test_nothing_is_guessed(held: InProcess, statement: str, told: str) -> None:
