@@ -39,7 +39,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     Raises:
         RefusedError: a name is unknown or belongs to several sorts, or the names are of different sorts.
     """
-    names = tuple(dict.fromkeys(one for name in names for one in _meant(asked, name)))
+    names = _all_meant(asked, names)
     known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
     if len(names) == 1 and known and all(sort.alone is None for sort in known):
         raise RefusedError(
@@ -53,7 +53,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     if len(names) > 2 and known and all(sort.several is None for sort in known):
         raise RefusedError(
             f"{len(names)} of the {known[0].title} can't be compared at once, only two",
-            hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} show each of them pair",
+            hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} compare each pair",
         )
     fitting = [sort for sort in known if _way(sort, len(names)) is not None]
     if len(fitting) > 1:
@@ -70,6 +70,15 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
         return sort.pair(asked, names[0], names[1])
     assert sort.alone is not None
     return sort.alone(asked, names[0])
+
+
+def _all_meant(asked: Asked, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names in their order, patterns replaced by what they match, except for what is there already."""
+    found: list[str] = []
+    for name in names:
+        meant = _meant(asked, name)
+        found += [one for one in meant if one not in found] if "*" in name else meant
+    return tuple(found)
 
 
 def _meant(asked: Asked, name: str) -> Sequence[str]:
