@@ -80,14 +80,14 @@ def test_a_name_stands_where_a_file_does(kept: InProcess, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("import r2:limited", "r2:limited: no run has kept that; results --all lists the runs"),
+        ("import r2:limited", "r2:limited: no run has kept that; `results --all` lists the runs"),
         (
             "import nosuch",
-            "nosuch: No such file or directory, and no run has kept that; results --all lists",
+            "nosuch: No such file or directory, and no run has kept that; `results --all` lists",
         ),
         ("import ./nosuch", "nosuch: No such file or directory"),
         ("import limited@exa1db01", "limited@exa1db01: no run has kept that"),
-        ("compare nosuch limited", "nosuch is no import, no file, not kept by a run, no snapshot"),
+        ("compare nosuch limited", "nosuch names no import, file, run's result, snapshot"),
         ("import cells", "r1:cells: its content is of no known program"),
     ],
 )
@@ -116,7 +116,7 @@ def test_what_was_changed_since_is_not_read(kept: InProcess) -> None:
     rows = kept.ok("-r", "t1", "-o", "json", "results r2").records
     Path(rows[0]["file"]).write_bytes((DATA / "fio-queue-3.json").read_bytes())
     done = kept("-r", "t1", "import free")
-    assert done.code == 2 and "was changed since; results r2 checks each file" in " ".join(done.err.split())
+    assert done.code == 2 and "was changed since; `results r2` checks each file" in " ".join(done.err.split())
     assert rate(kept, "import r1:free")
 
 
