@@ -40,6 +40,11 @@ NOT_RUN = {
         ),
         "it takes what make dist wrote; tests/real/test_real_dist.py does",
     ),
+    "install -m 755 exacell-": "it takes what make dist wrote; tests/real/test_real_executable.py does",
+    **dict.fromkeys(
+        ("sudo dnf install ", "man exacell"), "an RPM is installed; tests/real/test_real_dist.py unpacks it"
+    ),
+    "ansible-playbook ": "it needs Ansible; tests/real/test_real_ansible.py carries it out",
     "apt-get ": "it installs packages on this machine",
     "python benchmarks/": "it takes minutes; that the program is there is looked at",
     "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",

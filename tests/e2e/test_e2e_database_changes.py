@@ -165,7 +165,7 @@ def test_a_value_in_sql_is_a_name_or_a_number(inside: InProcess, value: str) -> 
     before = logs(inside)
     quoted = f'"{value}"' if '"' not in value else value
     done = inside("-r", "t1", f"run redo_on_flash db=SPOT target=+DATA groups={quoted}", "-y")
-    assert done.code == 2 and "can't stand in SQL" in done.err
+    assert done.code == 2 and "can't be used in SQL" in done.err
     assert logs(inside) == before
 
 

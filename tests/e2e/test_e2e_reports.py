@@ -61,7 +61,9 @@ def test_two_intervals_stand_side_by_side(shared: InProcess, inside: InProcess, 
     for name in ("c1", "c2"):
         inside.ok("-r", "t1", "snap", "flashcache", f"as={name}")
     other = inside("-r", "t1", "compare", "from0..to0", "c1..c2")
-    assert other.code == 2 and "c1..c2 has flashcache: nothing in common; snap flashlog at both ends" in told(other.err)
+    assert other.code == 2 and "c1..c2 has flashcache: nothing in common; take `snap flashlog` at both ends" in told(
+        other.err
+    )
     mixed = inside("-r", "t1", "compare", "from0", "from1..to1")
-    assert mixed.code == 2 and "unlike things are not compared" in mixed.err
+    assert mixed.code == 2 and "only things of one kind can be compared" in mixed.err
     inside.ok("-r", "t1", "enable", "flashlog", "db=SPOT", "-y")
