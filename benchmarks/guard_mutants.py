@@ -505,10 +505,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without found[0] in unread or found[0]",
     ): "where none is unread the shortest was returned; type checkers need the other side",
     (
-        "plan/guards/choice.py:_judged",
-        "without statement.object == 'SOFTWAREUPDATE' in statement.object == 'SOFTWAREUPDATE' and statement.action == 'UPGRADE'",
-    ): "UPGRADE is an action of SOFTWAREUPDATE alone",
-    (
         "plan/guards/unchanged.py:doubt",
         "without isinstance(statement, Change) in isinstance(statement, Change) and statement.verb in ('ALTER', 'DROP')",
     ): "GRANT and REVOKE are no verbs of a Change; type checkers need the first side",

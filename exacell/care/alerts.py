@@ -14,7 +14,7 @@ from typing import Any
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.plan.facts import text_of
-from exacell.plan.model import Change, Check, Plan, Stage, Step
+from exacell.plan.model import Change, Check, Plan, Stage, Step, Undo
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
 """The statement that reads the alerts of each cell."""
@@ -122,6 +122,8 @@ def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, state
                 what=f"acknowledge {counted(len(names), 'alert')}",
                 proves=(Check(object="alerthistory", attribute="examinedBy", value=by, where={"name": names}),),
                 expect=len(names),
+                undo=Undo.IMPOSSIBLE,
+                inverse="an alert stays acknowledged",
                 changes=tuple(
                     Change(object="alert", name=name, attribute="examinedBy", before="-", after=by) for name in names
                 ),

@@ -378,10 +378,10 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     steps = [step for target in bare or left for step in left[target]]
     reason = next((step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse), "")
     if not steps:
-        reason = "it changed nothing"
+        reason = "there is nothing to take back"
     where = f" on {fold(bare)}" if done.inverse else ""
     raise RefusedError(
-        f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
+        f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no statement takes it back'}; "
         "nothing was sent",
         hint=way() or (f"`journal show {done.change}` shows what it did" if steps else ""),
     )

@@ -102,7 +102,12 @@ ASKED = (
     Question(
         text="is an alert open?",
         type="show alerts",
-        words="alerts alarm alarms warning warnings critical events messages ack acknowledge",
+        words="alerts alarm alarms warning warnings critical events messages",
+    ),
+    Question(
+        text="mark an alert as seen",
+        type="ack alert <alert>",
+        words="ack acknowledge acknowledged acknowledging seen examined examinedby confirm alert",
     ),
     Question(
         text="take a change back",

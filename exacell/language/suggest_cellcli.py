@@ -25,8 +25,8 @@ _CLAUSE_META = {
     "WHERE": "only those that match a condition",
     "ATTRIBUTES": "which attributes, in this order",
     "DETAIL": "each attribute on its own line",
-    "ORDER": "order by attribute [asc|desc]",
-    "LIMIT": "at most this many",
+    "ORDER": "order the rows of each cell by attribute [asc|desc]",
+    "LIMIT": "at most this many rows of each cell",
 }
 _LIVE = {**NAMED, "CELL": Kind.CELL}
 """Objects with known names → the kind of these names."""

@@ -226,7 +226,7 @@ def _spread(seen: Observed, of: _Counts, whole: Share) -> Iterator[str]:
         least, most = min(shares, key=lambda c: shares[c].percent), max(shares, key=lambda c: shares[c].percent)
         yield (
             f"The cells differ by more than chance: {rounded(shares[least].percent, whole)} % on {least}, "
-            f"{rounded(shares[most].percent, whole)} % on {most}; the interval does not include that."
+            f"{rounded(shares[most].percent, whole)} % on {most}; the interval above leaves this out."
         )
 
 

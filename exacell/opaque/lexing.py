@@ -72,7 +72,10 @@ _SIGNS = {
     "~": ("a home directory, which only the shell there knows", "write the directory itself"),
     "&": ("a command in the background", "leave it out: exacell asks all cells at once; in a word, put it in '…'"),
     "<": ("input other than /dev/null or a here-document", SEVERAL),
-    ">": ("output other than to /dev/null", "write it to a file on this side: `exacell … > FILE`"),
+    ">": (
+        "output other than to /dev/null",
+        "write it to a file on this side: `spool FILE`, or `exacell … > FILE` in a shell",
+    ),
     "(": (_GROUP, SEVERAL),
     ")": (_GROUP, SEVERAL),
     "{": ("a group of commands or several words made of one", SEVERAL),

@@ -300,9 +300,14 @@ class TerminalConsole:
         while True:
             answer = self.ask(f"{question.rstrip()} [{'y/N/d' if details else 'y/N'}] ")
             word = (answer or "").strip().lower()
-            if details is None or word not in ("d", "details"):
+            if word in ("?", "h", "help"):
+                self.say(
+                    "y carries it out, Enter or n does not" + (", d shows all of it" if details is not None else "")
+                )
+            elif details is None or word not in ("d", "details"):
                 return None if answer is None else word in ("y", "yes")
-            details()
+            else:
+                details()
 
     def ask(self, question: str) -> str | None:
         """Ask for a line of text; None if nobody can answer or the input has ended."""

@@ -12,7 +12,7 @@ from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 from exacell.recipes.parsing import Problem, Recipe, RecipeLine, recipe_error
 from exacell.recipes.rolling import WAVE, Turns
-from exacell.recipes.values import substitute
+from exacell.recipes.values import NO_HELP, substitute
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -37,7 +37,8 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
     for param in recipe.params:
         text = lowered.get(param.name.lower(), param.default)
         if text is None:
-            raise RecipeError(f"recipe {recipe.name} needs {param.name}=<{param.kind}>: {param.help}")
+            told = f": {param.help}" if param.help != NO_HELP else ""
+            raise RecipeError(f"recipe {recipe.name} needs {param.name}=<{param.kind}>{told}")
         try:
             convert(param, text, 0, len(text))
         except StatementError as error:

@@ -399,7 +399,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     param = Param(
         name=name,
         kind=kind,
-        help=(match["help"] or "")[1:-1] or "no help",
+        help=(match["help"] or "")[1:-1] or NO_HELP,
         choices=choices,
         words=words,
         default=default,
@@ -414,6 +414,8 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     return param, tuple(wrong)
 
 
+NO_HELP = "no help"
+"""Stands in help for a parameter whose declaration has no text."""
 _SHAPE = '`param name : kind = default "help"`'
 
 _BEGUN = re.compile(

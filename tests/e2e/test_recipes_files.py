@@ -302,7 +302,9 @@ def test_a_recipe_is_found_with_the_end_of_its_file_too(tmp_path: Path, monkeypa
     home = Home.from_env({"EXACELL_HOME": str(tmp_path / "home")})
     assert load_draft(home, "reset_cold.exa").recipe.name == "reset_cold"
     for name in ("mine", "mine.exa"):
-        with pytest.raises(RecipeError, match=f"none of your recipes is named {name}; to run a file, give its path") as caught:
+        with pytest.raises(
+            RecipeError, match=f"none of your recipes is named {name}; to run a file, give its path"
+        ) as caught:
             load_draft(home, name)
         assert caught.value.hint == "./mine.exa"
     assert load_draft(home, "./mine.exa").recipe.name == "mine"

@@ -100,7 +100,7 @@ def test_failed_everywhere_leaves_nothing(bench: Bench) -> None:
 def test_flush_cannot_be_undone(bench: Bench) -> None:
     """A flush left nothing that can be taken back, and says so."""
     found = done(bench, flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache"))
-    with pytest.raises(RefusedError, match="cannot be undone: it changed nothing"):
+    with pytest.raises(RefusedError, match="cannot be undone: there is nothing to take back"):
         _refuse_impossible(found)
 
 

@@ -52,8 +52,8 @@ def node(target: str, undoing: Undo = Undo.STATEMENT, inverse: str = "", **more:
 NEVER = Undo.IMPOSSIBLE
 
 IMPOSSIBLE: list[tuple[list[Step], dict[str, str], str]] = [
-    ([step(ONE)], {}, "cannot be undone: no inverse was recorded; nothing was sent"),
-    ([step(ONE, Undo.NOTHING)], {}, "cannot be undone: it changed nothing; nothing was sent"),
+    ([step(ONE)], {}, "cannot be undone: no statement takes it back; nothing was sent"),
+    ([step(ONE, Undo.NOTHING)], {}, "cannot be undone: there is nothing to take back; nothing was sent"),
     ([step(ONE, NEVER, "the files are gone")], {}, "cannot be undone: the files are gone; nothing was sent"),
     ([node(NODES[0], NEVER, "the group is gone")], {}, "cannot be undone: the group is gone; nothing was sent"),
     # The reason is that of the first step that has one, not an inverse statement and not an empty word.

@@ -79,7 +79,7 @@ def test_an_active_disk_is_not_dropped() -> None:
         check for check in only(guard("drop griddisk ssd_FD_00_exa1cel01", fact)).needs if check.attribute == "status"
     ]
     assert (status.op, status.value, status.where) == (Op.NE, "active", {"name": ("ssd_FD_00_exa1cel01",)})
-    assert "ALTER GRIDDISK ssd_FD_00_exa1cel01 INACTIVE" in status.why
+    assert "`alter griddisk ssd_FD_00_exa1cel01 inactive` first" in status.why
     forced = only(guard("drop griddisk ssd_FD_00_exa1cel01 force", fact, accepted=[CELLS[0]]))
     assert all(check.attribute != "status" for check in forced.needs)
 

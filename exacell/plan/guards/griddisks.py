@@ -329,7 +329,7 @@ def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, 
     if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
         return ()
     names = ",".join(grid.name for grid in grids[:_NAMED])
-    why = f"CellCLI does not drop an active grid disk, so ALTER GRIDDISK {names} INACTIVE is sent first"
+    why = f"CellCLI does not drop an active grid disk: type `alter griddisk {names} inactive` first"
     return on_disks(grids, "status", "active", op=Op.NE, why=why)
 
 

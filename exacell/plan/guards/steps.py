@@ -261,7 +261,21 @@ def taken_back(plan: Plan, step: Step) -> Back | None:
         return Back(undo=undo, but=step.inverse or step.what)
     if step.undo is Undo.NOTHING or not (undo or step.inverse):
         return None
-    return Back(undo=undo) if undo else Back(by_hand=step.inverse)
+    if undo:
+        return Back(undo=undo)
+    return None if _reversed(plan, step) else Back(by_hand=step.inverse)
+
+
+def _reversed(plan: Plan, step: Step) -> bool:
+    """Return whether another step of the plan on the same target takes this one back, or is taken back by it: a restart sets
+    the grid disks INACTIVE and then ACTIVE again."""
+    return any(
+        (step.offline and other.online) or (step.online and other.offline) or other.statement == step.inverse
+        for stage in plan.stages
+        if stage.gate is not Gate.MEND
+        for other in stage.steps
+        if other.target == step.target and other is not step
+    )
 
 
 def all_taken_back(plan: Plan) -> Iterator[tuple[str, Back]]:
