@@ -43,7 +43,7 @@ def show_metric(services: Services, request: Request, call: Call) -> Result:
         question = ask_for(name, metrics()) if metric(name) is None else ""
         raise RefusedError(
             answers.problems[0] if not rows and answers.problems else f"no cell has a value of {what}",
-            hint=question or f"list metriccurrent where name like '{name}.*' shows what there is",
+            hint=question or f"`list metriccurrent where name like '{name}.*'` shows what there is",
         )
     types = {str(row.get("metricType") or "") for found in rows.values() for row in found}
     result = shown(finding(name, metric_meaning(name), lines, counter=types == {CUMULATIVE}))
@@ -96,6 +96,8 @@ def export(session: Session, services: Services, request: Request, call: Call) -
         code = ExitCode.INTERRUPTED
     title = int(form == "csv")
     question = ask_for(like, metrics()) if like and metric(like) is None else ""
+    if "%" in like:
+        question = f"a pattern is a regular expression, as in CellCLI: `{like.replace('%', '.*')}`"
     empty = "; ".join(filter(None, (f"no cell has a value of {like}" if like else "no values", question)))
     return Result(problems=problems, notes=[] if written > title or problems else [empty], exit_code=code)
 

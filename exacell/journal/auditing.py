@@ -142,16 +142,23 @@ def _time(text: str) -> datetime | None:
     return found if found.tzinfo else None
 
 
+_DAYS = {"today": 0, "yesterday": 1}
+"""Words for days, and how many days ago they began, at midnight."""
+
+
 def moment(text: str, now: datetime | None = None) -> datetime | None:
     """Return the UTC moment of ``2h`` (ago), ``2026-03-01`` or ``2026-03-01T08:00``; None for empty.
 
-    A date or time without a zone is in this host's zone.
+    A date or time without a zone is in this host's zone; ``today`` and ``yesterday`` are the beginnings of these days.
 
     Raises:
         StatementError: it is neither a duration nor a date.
     """
     if not text:
         return None
+    if text.lower() in _DAYS:
+        day = (now or datetime.now(UTC)).astimezone().date() - timedelta(days=_DAYS[text.lower()])
+        return datetime(day.year, day.month, day.day).astimezone(UTC)  # midnight of this host's zone
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except ValueError:
@@ -159,7 +166,9 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
     try:
         return (now or datetime.now(UTC)) - timedelta(seconds=parse_duration(text))
     except UnitError as error:
-        raise StatementError(f"'{text}' must be a time ago (2h, 7d) or a date (2026-03-01T08:00)") from error
+        raise StatementError(
+            f"'{text}' must be today, yesterday, a time ago (2h, 7d) or a date (2026-03-01T08:00)"
+        ) from error
 
 
 def outlines_of(entries: Iterable[Entry]) -> dict[int, Outline]:

@@ -87,12 +87,19 @@ def test_filters_choose_whole_changes(rows: list[Entry], wanted: dict[str, Any],
     assert [number for number, change in found.items() if Filter(**wanted).wants(change)] == changes
 
 
+def _midnight(at: datetime) -> datetime:
+    """Return the beginning of the day, as this host's clock shows it."""
+    return at.astimezone().replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
+
+
 MOMENTS = [
     ("", None),
     ("2h", NOW - timedelta(hours=2)),
     ("7d", NOW - timedelta(days=7)),
     ("2026-03-01T08:00+00:00", datetime(2026, 3, 1, 8, tzinfo=UTC)),
     ("2026-03-01", datetime(2026, 3, 1).astimezone(UTC)),
+    ("today", _midnight(NOW)),
+    ("Yesterday", _midnight(_midnight(NOW) - timedelta(hours=12))),
 ]
 
 
@@ -104,7 +111,7 @@ def test_moments(text: str, at: datetime | None) -> None:
 
 def test_no_moment() -> None:
     """It should refuse what is neither, naming both forms."""
-    with pytest.raises(StatementError, match=r"'soon' must be a time ago \(2h, 7d\) or a date"):
+    with pytest.raises(StatementError, match=r"'soon' must be today, yesterday, a time ago \(2h, 7d\) or a date"):
         moment("soon", NOW)
 
 

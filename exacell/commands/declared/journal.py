@@ -7,7 +7,11 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 GROUP = "change control"
 
 FILTERS = (
-    Param(name="since", kind=Kind.TEXT, help="from that time on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
+    Param(
+        name="since",
+        kind=Kind.TEXT,
+        help="from that time on: today, yesterday, 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)",
+    ),
     Param(name="until", kind=Kind.TEXT, help="up to that time, in the same forms"),
     Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
     Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),

@@ -39,7 +39,10 @@ COMMANDS = (
         example="metrics export 'FL_.*' format=prometheus > exadata.prom",
         params=(
             Param(
-                name="like", kind=Kind.METRIC, positional=True, help="a metric, or a pattern as CellCLI's LIKE takes it"
+                name="like",
+                kind=Kind.METRIC,
+                positional=True,
+                help="a metric, or a regular expression, as in CellCLI's LIKE: FL_.*",
             ),
             Param(name="format", kind=Kind.CHOICE, choices=FORMS, default="csv", help="of the values"),
             Param(name="last", kind=Kind.DURATION, help="the history of that time, a minute at least"),
