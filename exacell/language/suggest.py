@@ -424,9 +424,12 @@ def _cells(typed: Piece, known: Known, *, hosts: bool = False) -> Iterator[Sugge
     cut = max((match.end() for match in re.finditer(r"[,!&^(]|\bnot\s", typed.text)), default=0)
     cut += len(typed.text[cut:]) - len(typed.text[cut:].lstrip("+- "))
     text, start = typed.text[cut:], typed.start + cut
-    groups = known.names(Kind.CELLSET)
-    yield from matching(groups if hosts else [name for name in groups if name[0].startswith("@")], text, start)
-    yield from matching(known.names(Kind.CELL), text, start)
+    given = re.split(r"[\s,!&^(+-]+", typed.text[:cut])
+    sets = known.names(Kind.CELLSET)
+    groups = [name for name in sets if name[0].startswith("@")]
+    others = [name for name in sets if hosts and not name[0].startswith("@")]
+    for names in (groups, known.names(Kind.CELL), others):
+        yield from matching(names, text, start, exclude=given)
 
 
 def _flags(command: Command | None, typed: Piece, known: Known) -> Iterator[Suggestion]:

@@ -55,7 +55,7 @@ def offered(text: str) -> list[str]:
         ("on exa1cel01,exa1cel02 list flashl", ["on exa1cel01,exa1cel02 list flashlog"]),
         (
             "on exa1cel01,",
-            [f"on exa1cel01,{each}" for each in ("@all", "@failed", "exa1db01", "exa1cel01", "exa1cel02")],
+            [f"on exa1cel01,{each}" for each in ("@all", "@failed", "exa1cel02", "exa1db01")],
         ),
         ("on @f", ["on @failed"]),
         ("on exa1d", ["on exa1db01"]),
