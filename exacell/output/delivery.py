@@ -171,7 +171,9 @@ class Delivery:
             )
         if masked and not explained and not self._explained:
             self._explained = True
-            self.console.say(f"{MASK} is each cell's own name, in what you type as well")
+            self.console.say(
+                f"{MASK} stands for each cell's own name; you can type it, too: `list griddisk DATA_CD_00_{MASK}`"
+            )
 
     def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
         """Show a result that is longer than the terminal in a pager, and return whether ``{cell}`` is in it; None if it was not

@@ -120,7 +120,7 @@ def test_guards_judge_the_disks_that_are_meant(inside: InProcess, statement: str
 
 def test_a_terminal_is_told_once_what_it_means(outside: Program) -> None:
     """The first folded answer of a session that shows {cell} says what it stands for; no other does, and no pipe."""
-    said = "{cell} is each cell's own name, in what you type as well"
+    said = "{cell} stands for each cell's own name; you can type it"
     with outside.at_terminal("-r", "t1").ready() as prompt:
         assert said not in prompt.enter("on exa1cel01 list flashcache")
         assert said in prompt.enter("list flashcache")

@@ -230,7 +230,7 @@ record stop
 
 WRITTEN = """\
 recipe "weekly, as typed on t1"
-param  db   : db = SPOT         "database, as LIST DATABASE names it; default; other"
+param  db   : db = SPOT         "a database as LIST DATABASE shows it, or DEFAULT or OTHER"
 param  name : diskgroup = DATA  "only this one"
 
 racks

@@ -15,7 +15,7 @@ COMMANDS = (
         name="compare",
         group=GROUP,
         effect=Effect.READ,
-        summary="compare B with A, and show whether the difference is more than chance; of imports, any number",
+        summary="compare measurements: B with A, and whether the difference is more than chance (cells: drift)",
         details="A and B are imports, files that import can read, files that recipes kept ([r3:]NAME[@HOST]), "
         "snapshots, intervals between two snapshots (on1..on2 and off1..off2: counts a second, shares, what "
         "differs), or sets of trace files (with *, in quotes). Imports are compared load by load: the ratio, with "

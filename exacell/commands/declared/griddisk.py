@@ -6,7 +6,12 @@ from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "grid disks"
 
-_PREFIX = Param(name="prefix", kind=Kind.PREFIX, required=True, help="exactly the disks named prefix_<celldisk>")
+_PREFIX = Param(
+    name="prefix",
+    kind=Kind.PREFIX,
+    required=True,
+    help="the disks prefix_<celldisk>, such as DATA_CD_00_exa1cel01 for DATA",
+)
 
 COMMANDS = (
     Command(
@@ -24,7 +29,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="create one grid disk of equal size on every flash (or hard) cell disk",
-        details="Without size= every disk gets the space that is free on the fullest disk of all cells, rounded "
+        details="Without size= each grid disk gets as much as the cell disk with the least free space has, rounded "
         "down to 16M. If the flash cache has the space, the statement that makes room is named. usable= counts the "
         "copies, what ASM needs for itself and what it keeps free for the mirrors. Refused while a disk is not "
         "normal, and for a prefix that grid disks on another kind of disk have.",

@@ -24,7 +24,9 @@ _ATTRIBUTES = (
 
 GROUP = "IORM"
 
-_DB = Param(name="db", kind=Kind.DIRECTIVE, required=True, help="database, as LIST DATABASE names it; default; other")
+_DB = Param(
+    name="db", kind=Kind.DIRECTIVE, required=True, help="a database as LIST DATABASE shows it, or DEFAULT or OTHER"
+)
 
 WHICH = (
     Param(
@@ -80,7 +82,7 @@ COMMANDS = (
         f"db=other are the directives for all others. like=CELL makes cells equal that hold different plans. {_SEVERAL}",
         example="set iorm db=SPOT share=8 limit=50 -y",
         params=(
-            Param(name="db", kind=Kind.DIRECTIVE, help="database, as LIST DATABASE names it; default; other"),
+            Param(name="db", kind=Kind.DIRECTIVE, help="a database as LIST DATABASE shows it, or DEFAULT or OTHER"),
             Param(
                 name="objective",
                 kind=Kind.CHOICE,

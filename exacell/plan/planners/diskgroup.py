@@ -363,7 +363,7 @@ def _checked_files(
     _refuse_strangers(asm, group, nodes, f"drop diskgroup {group.name}")
     if group.voting_files:
         raise RefusedError(
-            f"{begin}: it holds the cluster's voting files, and a node that can't reach most of these leaves the cluster; "
+            f"{begin}: it holds the cluster's voting files; a node that does not reach most of them leaves the cluster; "
             "nothing was sent",
             hint=_voting_elsewhere(asm, group),
         )
