@@ -54,7 +54,20 @@ NOT_RUN = {
 }
 """Beginnings of commands that are not carried out, and why."""
 
-OTHERS = ("apt-get", "ssh", "python3.11", "~/exacell/bin/pip", "~/exacell/bin/exacell", "sha256sum", "tar", "sh")
+OTHERS = (
+    "ansible-playbook",
+    "apt-get",
+    "install",
+    "man",
+    "python3.11",
+    "sh",
+    "sha256sum",
+    "ssh",
+    "sudo",
+    "tar",
+    "~/exacell/bin/exacell",
+    "~/exacell/bin/pip",
+)
 """Programs of the machine, or of the environment that a page makes, which this project does not bring."""
 
 STANDING_IN = {
