@@ -378,7 +378,7 @@ def test_drop_of_nothing() -> None:
         ({"files": 3, "voting_files": True}, (), "holds the cluster's voting files"),
         ({"files": 3}, ("RECO",), "it has 3 files"),
         ({"files": 3, "voting_files": True}, ("DATA",), "holds the cluster's voting files"),
-        ({"voting_files": True}, (), "holds the cluster's voting files, .*; nothing was sent"),
+        ({"voting_files": True}, (), "holds the cluster's voting files; .*; nothing was sent"),
         ({"clients": ("ERP",)}, (), "ERP is connected to it"),
         ({"files": 3, "clients": ("ERP", "SPOT")}, ("DATA",), "ERP, SPOT are connected"),
         ({"files": None}, ("DATA",), "its files can't be counted"),
