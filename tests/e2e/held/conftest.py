@@ -39,10 +39,13 @@ class Holding:
         return self.program("-r", "t1", *words)
 
     def on(self, idle: str = "2m") -> int:
-        """Have a holder that is connected to all cells, and return its process."""
-        assert self("hold", "on", f"idle={idle}").code == 0
-        assert until(lambda: self.status()["connections"] == 3)
-        return int(self.status()["pid"])
+        """Have a holder that is connected to all cells, and return its process; one that a login failed begins again."""
+        for _ in range(10):
+            assert self("hold", "on", f"idle={idle}").code == 0
+            if until(lambda: self.status()["connections"] == 3, seconds=30):
+                return int(self.status()["pid"])
+            self("hold", "off")
+        raise AssertionError(f"no holder was connected to all cells: {self.log()}")
 
     def status(self) -> dict[str, Any]:
         """Return what ``hold status`` says."""
