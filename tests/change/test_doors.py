@@ -13,7 +13,7 @@ import pytest
 from exacell.change.dcli.options import DcliExit, read_ssh_options
 from exacell.change.here import loads_given, loads_in, note_config
 from exacell.cli import main
-from exacell.core.errors import ConfigError
+from exacell.core.errors import ConfigError, JournalError
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from exacell.opaque.here import WAYS, Does, Whose, is_held, replaces
@@ -302,6 +302,22 @@ def test_n_journals_nothing(by: str, tmp_path: Path) -> None:
     door.run("host touch {ran}")
     door.run("set pager {ran}")
     assert rows_of(door) == [] and not door.ran
+
+
+@pytest.mark.parametrize(("by", "runs"), [("typed", True), ("file", False)])
+def test_a_journal_that_can_not_be_written(
+    by: str, runs: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that the operator typed is taken as it would be without exacell, with a line about it; one from a file is not."""
+    door = Door(tmp_path, by, "lab", accept=True)
+
+    def full(*given: Any, **more: Any) -> None:
+        raise JournalError("the disk is full")
+
+    monkeypatch.setattr("exacell.change.here.journal_accepted", full)
+    assert (door.run("set pager {ran}") == 0) == runs
+    assert (door.found.session.settings.pager == str(tmp_path / "ran")) == runs
+    assert ("this could not be journalled: the disk is full" in door.err.getvalue()) == runs
 
 
 def test_the_rows_say_why_and_of_which_rack(tmp_path: Path) -> None:
