@@ -267,7 +267,7 @@ class Fleet:
         if not wrong:
             return found
         self._doubted.update(wrong)
-        self.greet(wrong)
+        self.greet(wrong)  # They have answered a moment ago, so none of them hangs.
         again = ask(wrong, on_answer=on_answer)
         return Answers(answers={**found.answers, **again.answers})
 
