@@ -56,3 +56,29 @@ def test_a_head_alone_is_refused() -> None:
     """A text without a disk is no measurement."""
     with pytest.raises(UnreadableError, match="no disk and no disk group"):
         read(DISKS.splitlines()[0], "x")
+
+
+@pytest.mark.parametrize(
+    ("labels", "note"),
+    [
+        ("DATA_DISK01\nDATA_DISK02\nREDO_DISK01\n", "oracleasm lists the same 3 disks"),
+        (
+            "DATA_DISK01\nDATA_DISK02\nDATA_DISK03\nREDO_DISK01\n",
+            "oracleasm lists DATA_DISK03, lsdsk does not: in no disk group that is mounted",
+        ),
+        (
+            "DATA_DISK01\nREDO_DISK01\n",
+            "lsdsk lists DATA_DISK02, oracleasm does not: scan with `oracleasm scandisks` on this host",
+        ),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_labels_of_asmlib_are_compared_with_the_disks_of_asm(labels: str, note: str, first: bool) -> None:
+    """What oracleasm listdisks printed, before or behind lsdsk's table, is compared with its ORCL: disks; sizes stay."""
+    run = read(labels + DISKS if first else f"{DISKS}\n{labels}", "disks.txt")
+    assert [one for one in run.notes if "oracleasm" in one] == [note] and len(run.points) == 3
+
+
+def test_a_prompt_and_a_header_are_no_label() -> None:
+    """Lines that a person's terminal printed beside the tables are no labels, and without labels nothing is compared."""
+    assert not any("oracleasm" in note for note in read(f"$ asmcmd lsdsk -k\n{DISKS}\nASMCMD>\n", "x").notes)

@@ -1,6 +1,8 @@
 """Import ``asmcmd lsdsk -k`` and ``asmcmd lsdg``, also of hosts without Exadata: disks and disk groups with their sizes. Pure.
 
-Source: reference asm.md section 7; Oracle Automatic Storage Management Administrator's Guide, ASMCMD disk group commands.
+What ``oracleasm listdisks`` prints, a label a line, may stand in the same text: it is compared with the disks of ASM.
+Source: reference asm.md section 7; Oracle Automatic Storage Management Administrator's Guide, ASMCMD disk group commands
+and Administering ASMLIB Disks, where a disk that ASMLib labelled is ``ORCL:`` and its label.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ _SIZES: Mapping[str, str] = {
 }
 _PLACES: Sequence[tuple[str, str]] = (("ORCL:", "ASMLib"), ("AFD:", "the ASM filter driver"), ("o/", "Exadata cells"))
 """Beginning of a path → the software that names disks like this; other paths are those of the host's devices."""
+_LABEL = re.compile(r"^[A-Z][A-Z0-9_$#]{0,29}$")
 _COPIES = {"EXTERN": "none", "NORMAL": "two", "HIGH": "three", "FLEX": "as many as its files ask for"}
 
 
@@ -50,7 +53,14 @@ def read(text: str, source: str) -> Run:
     told = {"disks": _where([disk["path"] for disk in disks])} if disks else {}
     told |= {f"copies in {name}": _COPIES.get(kind, kind) for name, kind, _ in groups}
     form = " and ".join(name for name, found in (("lsdsk -k", disks), ("lsdg", groups)) if found)
-    return Run(kind=KIND, form=form, source=source, points=tuple(points), told=told, notes=tuple(_notes(disks, groups)))
+    return Run(
+        kind=KIND,
+        form=form,
+        source=source,
+        points=tuple(points),
+        told=told,
+        notes=tuple(_notes(disks, groups, _labels(text))),
+    )
 
 
 def _disks(text: str) -> Iterator[dict[str, str]]:
@@ -74,6 +84,11 @@ def _disks(text: str) -> Iterator[dict[str, str]]:
                     "failgroup": row["Failgroup"],
                     "path": line[starts[-1] :].strip(),
                 }
+
+
+def _labels(text: str) -> Sequence[str]:
+    """Return the labels that ``oracleasm listdisks`` printed beside the tables of asmcmd: lines of one name in capitals."""
+    return [line.strip() for line in lines_of(text) if _LABEL.match(line.strip())]
 
 
 def _groups(text: str, source: str) -> Iterator[tuple[str, str, dict[str, float]]]:
@@ -102,8 +117,10 @@ def _where(paths: Sequence[str]) -> str:
     return " and ".join(dict.fromkeys(found))
 
 
-def _notes(disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
-    """Yield notes on the protection of the disks, and on their location."""
+def _notes(
+    disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, dict[str, float]]], labels: Sequence[str]
+) -> Iterator[str]:
+    """Yield notes on the protection of the disks, on their location, and on labels that ASM has no disk of."""
     if disks:
         yield f"{counted(len(disks), 'disk')} of {_where([disk['path'] for disk in disks])}"
         failgroups = list(dict.fromkeys(disk["failgroup"] for disk in disks))
@@ -111,6 +128,19 @@ def _notes(disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, 
             yield "one failure group a disk: each disk may fail alone"
         else:
             yield f"{counted(len(failgroups), 'failure group')}: {named(failgroups)}"
+    if disks and labels:
+        yield from _compared(labels, [disk["path"][5:] for disk in disks if disk["path"].startswith("ORCL:")])
     for name, kind, _ in groups:
         if kind == "EXTERN":
             yield f"group {name} has EXTERNAL redundancy: ASM keeps one copy, and the storage has to protect it"
+
+
+def _compared(labels: Sequence[str], used: Sequence[str]) -> Iterator[str]:
+    """Yield how the labels of ASMLib and the ``ORCL:`` disks of ASM differ, or that they are the same."""
+    spare, unknown = ([name for name in one if name not in other] for one, other in ((labels, used), (used, labels)))
+    if spare:
+        yield f"oracleasm lists {named(spare)}, lsdsk does not: in no disk group that is mounted"
+    if unknown:
+        yield f"lsdsk lists {named(unknown)}, oracleasm does not: scan with `oracleasm scandisks` on this host"
+    if not spare and not unknown:
+        yield f"oracleasm lists the same {counted(len(labels), 'disk')}"
