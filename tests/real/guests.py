@@ -1,7 +1,8 @@
 """Linux guests with real SCSI limits: Debian's kernel in QEMU without KVM, an sshd on a loopback port, no way out.
 
 A guest has a PVSCSI disk (sda), one of scsi_debug that reports an optimal transfer length of 8192 blocks (sdb), nullb0 and loop
-devices. It is an initramfs of the kernel's modules and of programs of this machine with the libraries that they load: nothing is
+devices. The first one has two processors in two NUMA nodes, a virtio disk (vda) and a vmxnet3 card with two queues each. A
+guest is an initramfs of the kernel's modules and of programs of this machine with the libraries that they load: nothing is
 installed in it, and it forgets everything when it ends. Where open-iscsi can be had a guest has it, too, and reaches one other
 guest, ``STORAGE``, at its own address. Its packages are unpacked beside the kernel's and never installed, so that no iscsid is
 started on this machine.
@@ -28,7 +29,7 @@ INSIDE = ("busybox", "dropbear", "tee", "sg_vpd", "fio", "iostat", "ethtool", "d
 INITIATOR = ("iscsid", "iscsiadm")
 HERE = ("qemu-system-x86_64", "dropbearkey", "ssh-keygen", "modprobe", "depmod", "ldd")
 MODULES = (
-    *("sd_mod", "sg", "vmw_pvscsi", "e1000", "loop", "null_blk", "scsi_debug"),
+    *("sd_mod", "sg", "vmw_pvscsi", "e1000", "vmxnet3", "virtio_pci", "virtio_blk", "loop", "null_blk", "scsi_debug"),
     # The initiator, paths and the kernel's own target (LIO). A guest has no modprobe, so what they ask for later is there before.
     *("crc32c_generic", "iscsi_tcp", "dm_multipath", "dm_round_robin", "target_core_mod", "iscsi_target_mod"),
 )
@@ -226,7 +227,8 @@ class Guests:
         console = self._open.enter_context((self.folder / f"{name}.console").open("wb"))
         self._processes[name] = subprocess.Popen(
             (
-                *(program("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-smp", "1", "-m", "512"),
+                *(program("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-m", "512"),
+                *(self._several_queues(name) if name == self.names[0] else ("-smp", "1")),
                 *("-nographic", "-no-reboot", "-monitor", "none", "-kernel", linux, "-initrd", self.folder / "initrd"),
                 *(
                     "-append",
@@ -241,6 +243,19 @@ class Guests:
             stdout=console,
             stderr=subprocess.STDOUT,
         )
+
+    def _several_queues(self, name: str) -> Iterator[str]:
+        """Yield what gives a guest two processors and NUMA nodes, a disk and a card with two queues. The card reaches nothing."""
+        disk = self.folder / f"{name}.vda"
+        with disk.open("ab") as file:
+            file.truncate(64 << 20)
+        yield from ("-smp", "2,sockets=2,cores=1")
+        for node in (0, 1):
+            yield from ("-object", f"memory-backend-ram,id=ram{node},size=256M")
+            yield from ("-numa", f"node,nodeid={node},cpus={node},memdev=ram{node}")
+        yield from ("-drive", f"file={disk},format=raw,if=none,id=queues")
+        yield from ("-device", "virtio-blk-pci,drive=queues,num-queues=2")
+        yield from ("-netdev", "hubport,id=nowhere,hubid=1", "-device", "vmxnet3,netdev=nowhere")
 
     def ready(self, name: str) -> None:
         """Wait until a guest answers by ssh.

@@ -165,3 +165,26 @@ def test_facts_of_real_drivers_are_told(lab: Program) -> None:
     """``facts`` names the driver of the PVSCSI adapter and of the network card, as the kernel and ethtool have them."""
     text = lab.ok("-r", "lab", "-o", "json", "on ini1 facts scsi,net").out
     assert "vmw_pvscsi" in text and "e1000" in text and '"cmd_per_lun": 254' in text
+
+
+def test_queues_interrupts_and_numa_nodes_of_real_devices_are_told(lab: Program, guests: Guests) -> None:
+    """Two NUMA nodes with their processors, two queues of a virtio disk and of a vmxnet3 card, and the processors that take the
+    interrupts of the disk, the card and the PVSCSI adapter are told as the kernel has them; --diff shows who has them.
+    """
+    guests.said("ini1", "ifconfig eth1 up")
+    rows = lab.ok("-r", "lab", "-o", "json", "on ini1 facts numa,scsi,block,net,irq").records
+    known = {(row["kind"], row["name"]): row for row in rows}
+    assert [known["numa", f"node{node}"]["cpulist"] for node in (0, 1)] == [0, 1]
+    assert known["block", "vda"]["hardwareQueues"] == 2 and known["scsi", "host0"]["nr_hw_queues"] == 1
+    assert (known["net", "eth1"]["rxQueues"], known["net", "eth1"]["txQueues"]) == (2, 2)
+    depth = guests.said("ini1", "cat /sys/block/sda/device/queue_depth").strip()
+    assert known["net", "eth1"]["driver"] == "vmxnet3" and str(known["block", "sda"]["queue_depth"]) == depth == "254"
+    table = guests.said("ini1", "cat /proc/interrupts")
+    for name in ("host0 vmw_pvscsi", "virtio0-req.0", "virtio0-req.1", "eth1 eth1-rxtx-0", "eth1 eth1-rxtx-1"):
+        (number,) = (line.split(":")[0].strip() for line in table.splitlines() if line.endswith(f" {name.split()[-1]}"))
+        assert (
+            str(known["irq", name]["affinity"])
+            == guests.said("ini1", f"cat /proc/irq/{number}/smp_affinity_list").strip()
+        )
+    differ = lab.ok("-r", "lab", "on @initiators facts net,numa --diff").out
+    assert "eth1" in differ and "node1" in differ and "eth0" not in differ

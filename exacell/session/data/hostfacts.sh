@@ -31,6 +31,19 @@ files() {
 link() {
 	if [ -e "$4" ] && wanted "$1"; then say "$1" "$2" "$3" "$(basename "$(readlink -f "$4")")"; fi
 }
+# name (it may be empty), folder of a device: the interrupts of the PCI device that it is or belongs to, with their processors
+interrupts() {
+	wanted irq || return 0
+	above=$2
+	for step in 1 2 3 4; do
+		[ -f "$above/irq" ] && break
+		above=$above/..
+	done
+	for irq in $(ls "$above/msi_irqs" 2>/dev/null || cat "$above/irq" 2>/dev/null); do
+		user=$(sed -n "s/^ *$irq:.* //p" /proc/interrupts)
+		[ -n "$user" ] && say irq "${1:+$1 }$user" affinity "$(cat "/proc/irq/$irq/smp_affinity_list" 2>/dev/null)"
+	done
+}
 # kind, name, then lines "key: value" on standard input
 pairs() {
 	while IFS=: read -r key value; do say "$1" "$2" "$key" "${value# }"; done
@@ -92,6 +105,8 @@ for host in /sys/class/scsi_host/host*; do
 			driver_version cmd_per_lun can_queue sg_tablesize nr_hw_queues eh_deadline
 		drivers="$drivers $(cat "$host/proc_name" 2>/dev/null)"
 		link scsi "${host##*/}" driver "$host/device/../driver"
+		files scsi "${host##*/}" "$host/device/.." numa_node
+		interrupts "${host##*/}" "$host/device/.."
 	fi
 done
 
@@ -141,16 +156,10 @@ for nic in /sys/class/net/*; do
 			pairs net "$name"
 		ethtool -c "$name" 2>/dev/null | sed -n 's/^\(rx-usecs\|tx-usecs\|rx-frames\):[[:space:]]*\([0-9]*\)$/\1:\2/p' | pairs net "$name"
 	fi
-	for irq in "$nic"/device/msi_irqs/*; do
-		[ -e "$irq" ] && wanted irq && say irq "$name $(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
-			"$(cat "/proc/irq/${irq##*/}/smp_affinity_list" 2>/dev/null)"
-	done
+	interrupts "$name" "$nic/device"
 done
-for disk in /sys/block/nvme*; do
-	for irq in "$disk"/device/device/msi_irqs/*; do
-		[ -e "$irq" ] && wanted irq && say irq "$(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
-			"$(cat "/proc/irq/${irq##*/}/smp_affinity_list" 2>/dev/null)"
-	done
+for disk in /sys/block/nvme* /sys/block/vd*; do
+	[ -e "$disk" ] && interrupts "" "$disk/device"
 done
 
 for driver in $(printf '%s\n' $drivers dm_multipath dm_round_robin dm_queue_length dm_service_time iscsi_tcp nvme | sort -u); do
