@@ -22,7 +22,7 @@ def test_flash_on_a_quarter_rack_is_told_again(alone: InProcess) -> None:
     out = done.out
     assert re.search(r"rack +flashlog +- +532,152 +19,190 +3\.481", out)
     table = re.search(
-        r"^look-ups at 1 sessions: .* per second in p1_place_cache, .* in p1_place_disk: ([\d.]+) times", out, re.M
+        r"^look-ups at 1 session: .* per second in p1_place_cache, .* in p1_place_disk: ([\d.]+) times", out, re.M
     )
     assert table is not None and float(table[1]) > 4
     waits = {row[0]: [float(n.replace(",", "")) for n in row[1:]] for row in _rows(out)}

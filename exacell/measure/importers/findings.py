@@ -147,8 +147,14 @@ def _mixed(runs: Sequence[Run]) -> list[str]:
 
 def _at(level: Level, load: str) -> str:
     return level.series + (
-        f" at {level.load:g} {load}" if level.load is not None else " at an unknown load" if load else ""
+        f" at {_load(level.load, load)}" if level.load is not None else " at an unknown load" if load else ""
     )
+
+
+def _load(value: float, load: str) -> str:
+    """Return a load with its noun, in the singular for 1: "1 session", "8 I/Os outstanding"."""
+    noun, blank, rest = load.partition(" ")
+    return f"{value:g} {noun.removesuffix('s') if value == 1 else noun}{blank}{rest}"
 
 
 def _ranging(level: Level, figure: str) -> str:
@@ -178,7 +184,7 @@ def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:
         top, bend = peak(line), knee(line)
         rate = top.rate()
         yield (
-            f"{name}: at most {_of(top, rate)}, at {top.load:g} {load}; the knee is at {bend.load:g} with "
+            f"{name}: at most {_of(top, rate)}, at {_load(top.load or 0.0, load)}; the knee is at {bend.load:g} with "
             f"{_of(bend, rate)}: more load gives little after it."
         )
 
@@ -337,8 +343,8 @@ def _curve_pair(a: Imported, b: Imported, name: str, line: Sequence[Level], othe
     most = [top.figure(rate) or 0.0 for top in tops]
     times = f", {most[1] / most[0]:.2f} times as much" if most[0] > 0 else ""
     yield (
-        f"{name}: {b.name} reaches {_of(tops[1], rate)} at {tops[1].load:g} {a.load}, {a.name} {_of(tops[0], rate)} at "
-        f"{tops[0].load:g}{times}."
+        f"{name}: {b.name} reaches {_of(tops[1], rate)} at {_load(tops[1].load or 0.0, a.load)}, "
+        f"{a.name} {_of(tops[0], rate)} at {tops[0].load:g}{times}."
     )
     logs = [
         log(found.value) for one, two in zip(line, other, strict=True) if (found := ratio(one, two, rate)) is not None
