@@ -45,7 +45,7 @@ from exacell.transport.ssh.reader import Reader
 from exacell.transport.ssh.resolving import Answer, local_user
 from exacell.transport.ssh.route import Hop, KeyRing, KeyStrategy, Route, jump_hops
 from exacell.transport.ssh.sockets import EagerSocket, Piped, break_off, connect, end, resolve
-from exacell.transport.ssh.wire import Asking, Wire, prefer_framed, supported
+from exacell.transport.ssh.wire import Asking, Wire, leave_out_weak, prefer_framed, supported
 
 # Without a handler, logging's default would write paramiko's warnings and tracebacks to stderr.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
@@ -273,6 +273,7 @@ class Opener:
             prefer_framed(transport)
         else:
             transport = Asking(sock)
+        leave_out_weak(transport)
         hosts = self._known.get(route.known_hosts)
         known = hosts.key_types(route.key_names)
         transport.wants_certificate = hosts.has_authority(route.key_names)

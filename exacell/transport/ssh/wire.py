@@ -87,6 +87,13 @@ def supported() -> bool:
     )
 
 
+def leave_out_weak(transport: paramiko.Transport) -> None:
+    """Offer no cipher and no code that ssh does not offer by itself, either. Source: ssh_config(5), Ciphers and MACs."""
+    options = transport.get_security_options()
+    options.ciphers = [name for name in options.ciphers if not name.endswith("-cbc")]
+    options.digests = [name for name in options.digests if "md5" not in name and not name.endswith("-96")]
+
+
 def prefer_framed(transport: paramiko.Transport) -> None:
     """Put the ciphers and codes first whose packets carry their length unencrypted."""
     options = transport.get_security_options()
