@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,6 +47,23 @@ def refusing_port() -> Iterator[int]:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         yield taken.getsockname()[1]
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """An empty ssh-agent of the test's own; returns what adds a key to it, with the certificate beside the key."""
+    socket = tmp_path / "agent"
+    process = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
+
+    def add(key: Path) -> None:
+        while not socket.exists():
+            assert process.poll() is None
+        subprocess.run(["ssh-add", "-q", key], check=True)
+
+    yield add
+    process.terminate()
+    process.wait()
 
 
 MakeTransport = Callable[..., SshTransport]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,22 +15,6 @@ from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
 
 MakeTransport = Callable[..., SshTransport]
-
-
-@pytest.fixture
-def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
-    socket = tmp_path / "agent"
-    process = subprocess.Popen(["ssh-agent", "-D", "-a", str(socket)], stdout=subprocess.DEVNULL)
-    monkeypatch.setenv("SSH_AUTH_SOCK", str(socket))
-
-    def add(key: Path) -> None:
-        while not socket.exists():
-            assert process.poll() is None
-        subprocess.run(["ssh-add", "-q", key], check=True)
-
-    yield add
-    process.terminate()
-    process.wait()
 
 
 def config_with_agent(sshd: Sshd, *lines: str, key: str) -> Path:

@@ -156,8 +156,8 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
         return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return (
-            f"{route.place} and exacell have no SSH algorithm in common ({reason(error)}): it is too old for "
-            "this SSH library"
+            f"{route.place} and exacell have no SSH algorithm in common ({reason(error)}): type `set transport openssh`; "
+            "what ssh itself refuses, ssh_config must allow (KexAlgorithms, Ciphers, MACs, HostKeyAlgorithms)"
         )
     text = reason(error)
     closed = isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER)

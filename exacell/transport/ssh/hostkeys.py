@@ -77,6 +77,7 @@ class Verdict:
         where: ``file:line`` of the lines that decided; empty when nothing was found.
         others: key types that are known for the host, without the offered one.
         files: the known_hosts files that were read, first the one to which ``trust`` writes.
+        certificate: why the certificate that the host showed does not confirm it; empty if it showed none.
     """
 
     trust: Trust
@@ -85,6 +86,7 @@ class Verdict:
     where: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    certificate: str = ""
 
     def problem(self, target: str, *, scan: str = "") -> str:
         """Return one line with the fingerprint and the way out; empty when the key is known.
@@ -95,24 +97,26 @@ class Verdict:
         """
         offered = f"{self.key.key_type} {self.key.fingerprint}"
         lines = ", ".join(self.where)
+        signed = f", and its certificate is not accepted ({self.certificate})" if self.certificate else ""
         if self.trust is Trust.KNOWN:
             return ""
         if self.trust is Trust.REVOKED:
             return f"host key {offered} of {self.name} is revoked by {lines}: refused; give the host a new key"
         if self.trust is Trust.CHANGED:
             return (
-                f"host key of {self.name} has CHANGED: it offers {offered}, but {lines} has another one; refused. If "
+                f"host key of {self.name} has CHANGED: it offers {offered}, but {lines} has another one{signed}; refused. If "
                 f"the host was re-imaged, remove it with `{self._forget()}`, then `trust {target}`"
             )
         if self.trust is Trust.CA_ONLY:
+            why = f"its certificate is not accepted: {self.certificate}" if self.certificate else "it shows none"
             return (
-                f"host key {offered} of {self.name} is confirmed only by a certificate authority ({lines}), "
-                f"which is not supported: accept the key itself with `trust {target}`"
+                f"host key {offered} of {self.name} needs a certificate of a certificate authority ({lines}), and {why}; give "
+                f"the host a valid one (ssh-keygen -s CA -h, HostCertificate), or accept the key itself with `trust {target}`"
             )
         known = f" (only its {', '.join(self.others)} key is)" if self.others else ""
         by_hand = f", or: {scan} >> {self.files[0]}" if scan and self.files else ""
         return (
-            f"host key of {self.name} is unknown{known}: {offered}; compare it on the host (ssh-keygen -lf "
+            f"host key of {self.name} is unknown{known}{signed}: {offered}; compare it on the host (ssh-keygen -lf "
             f"/etc/ssh/{_host_key_file(self.key.key_type)}), then `trust {target}`{by_hand}"
         )
 
@@ -129,6 +133,19 @@ class Line:
     patterns: tuple[str, ...]
     key: HostKey
     where: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A certificate that came with a host key.
+
+    Attributes:
+        authority: the key that signed it; None if it can't be read.
+        problem: why it does not confirm the host; empty if it does, where its authority is trusted.
+    """
+
+    authority: HostKey | None
+    problem: str
 
 
 class KnownHosts:
@@ -198,6 +215,10 @@ class KnownHosts:
                 return types
         return ()
 
+    def has_authority(self, names: Sequence[str]) -> bool:
+        """Return whether a certificate authority is named for a host."""
+        return any(line.marker == _AUTHORITY for name in names for line in self.lines_for(name))
+
     @cached_property
     def fingerprints(self) -> frozenset[str]:
         """Return the fingerprints of all keys that the files hold for a name."""
@@ -211,23 +232,43 @@ class KnownHosts:
                 return tuple(line.key for line in lines)
         return ()
 
-    def judge(self, names: Sequence[str], key: HostKey) -> Verdict:
+    def judge(self, names: Sequence[str], key: HostKey, shown: Shown | None = None) -> Verdict:
         """Return the verdict on ``key`` for a host.
 
         Args:
             names: the names to look up, most specific first: ``[host]:port``, then ``host``. In all but the first
-                only revocation and an equal key count.
+                only revocation, an equal key and an authority count.
+            shown: the certificate that came with the key; None if none came. One that is not accepted changes nothing.
         """
         found = [self.lines_for(name) for name in names]
         every = [line for lines in found for line in lines]
 
+        authorities = [line for line in every if line.marker == _AUTHORITY]
+        signer = shown.authority if shown is not None else None
+        signing = [line for line in authorities if line.key == signer]
+        why = ""
+
         def verdict(trust: Trust, lines: Iterable[Line] = (), others: Iterable[str] = ()) -> Verdict:
             where = tuple(line.where for line in lines)
-            return Verdict(trust=trust, name=names[0], key=key, where=where, others=tuple(others), files=self.files)
+            return Verdict(
+                trust=trust,
+                name=names[0],
+                key=key,
+                where=where,
+                others=tuple(others),
+                files=self.files,
+                certificate=why,
+            )
 
-        revoked = [line for line in every if line.marker == _REVOKED and line.key.blob == key.blob]
+        revoked = [line for line in every if line.marker == _REVOKED and line.key in (key, signer)]
         if revoked:
             return verdict(Trust.REVOKED, revoked)
+        if shown is not None:
+            why = (
+                shown.problem if signing or signer is None else f"{signer.fingerprint}, which signed it, is not trusted"
+            )
+            if signing and not why:
+                return verdict(Trust.KNOWN, signing)
         equal = [line for line in every if not line.marker and line.key.blob == key.blob]
         if equal:
             return verdict(Trust.KNOWN, equal)
@@ -237,7 +278,6 @@ class KnownHosts:
             return verdict(Trust.CHANGED, differing)
         if pinned:
             return verdict(Trust.UNKNOWN, pinned, dict.fromkeys(line.key.key_type for line in pinned))
-        authorities = [line for line in every if line.marker == _AUTHORITY]
         return verdict(Trust.CA_ONLY, authorities) if authorities else verdict(Trust.UNKNOWN)
 
 

@@ -31,6 +31,7 @@ from exacell.core.errors import ConfigError, TransportError, descriptors_run_out
 from exacell.core.values import dataclass
 from exacell.transport.rack_transport import LoginRefusedError
 from exacell.transport.ssh.answer import PROGRAM_S, SshConfig
+from exacell.transport.ssh.certificates import Certificate
 from exacell.transport.ssh.connection import (
     Connection,
     HostKeyError,
@@ -39,12 +40,12 @@ from exacell.transport.ssh.connection import (
     login_late,
     reason,
 )
-from exacell.transport.ssh.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
+from exacell.transport.ssh.hostkeys import HostKey, KnownHostsCache, Shown, Trust, Verdict, is_revoked_by
 from exacell.transport.ssh.reader import Reader
 from exacell.transport.ssh.resolving import Answer, local_user
 from exacell.transport.ssh.route import Hop, KeyRing, KeyStrategy, Route, jump_hops
 from exacell.transport.ssh.sockets import EagerSocket, Piped, break_off, connect, end, resolve
-from exacell.transport.ssh.wire import Wire, prefer_framed, supported
+from exacell.transport.ssh.wire import Asking, Wire, leave_out_weak, prefer_framed, supported
 
 # Without a handler, logging's default would write paramiko's warnings and tracebacks to stderr.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
@@ -266,13 +267,16 @@ class Opener:
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
         """Return a transport that first asks for the types of host keys that are known."""
-        transport: paramiko.Transport
+        transport: Asking
         if self._reader is not None and isinstance(sock, socket.socket):
             transport = Wire(sock, self._reader)
             prefer_framed(transport)
         else:
-            transport = paramiko.Transport(sock)
-        known = self._known.get(route.known_hosts).key_types(route.key_names)
+            transport = Asking(sock)
+        leave_out_weak(transport)
+        hosts = self._known.get(route.known_hosts)
+        known = hosts.key_types(route.key_names)
+        transport.wants_certificate = hosts.has_authority(route.key_names)
         options = transport.get_security_options()
         usual = tuple(options.key_types)
         wanted = [name for kind in known for name in _SIGNATURES.get(kind, (kind,)) if name in usual]
@@ -281,10 +285,15 @@ class Opener:
 
     def _judge(self, route: Route, offered: paramiko.PKey) -> Offer:
         key = HostKey.from_blob(offered.asbytes())
-        verdict = self._known.get(route.known_hosts).judge(route.key_names, key)
+        shown = None
+        if offered.public_blob is not None:
+            found = Certificate.read(offered.public_blob.key_blob)
+            shown = Shown(authority=found.authority, problem=found.problem(route.key_names[-1], time.time()))
+        verdict = self._known.get(route.known_hosts).judge(route.key_names, key, shown)
         self._offered[route.target] = route, key
         revoked = route.revoked_file
-        if revoked is not None and is_revoked_by(revoked, key):
+        signer = shown.authority if shown is not None else None
+        if revoked is not None and any(is_revoked_by(revoked, one) for one in (key, signer) if one is not None):
             verdict = Verdict(trust=Trust.REVOKED, name=route.key_names[0], key=key, where=(str(revoked),))
         files = route.user_known_hosts
         return Offer(

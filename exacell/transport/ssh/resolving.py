@@ -43,7 +43,7 @@ _ONE = (
     "identityagent", "revokedhostkeys", "canonicalizehostname", "canonicalizemaxdots", "canonicalizefallbacklocal",
 )  # fmt: skip
 _LISTS = (*KNOWN_HOSTS, "canonicaldomains", "canonicalizepermittedcnames")
-GROWING = ("identityfile", "sendenv")
+GROWING = ("identityfile", "certificatefile", "sendenv")
 _PROXIES = ("proxyjump", "proxycommand")
 Holds = Callable[[str, Condition], bool]
 USED = frozenset((*_ONE, *_LISTS, *GROWING, *_PROXIES, "include"))
@@ -56,7 +56,7 @@ class Answer:
     Attributes:
         host, port, user: where to connect, and as whom; ``user`` is empty if no user is known.
         options: the other settings, by keyword in lower case, with tokens, ``~`` and ``${NAME}`` replaced.
-        lists: the same for keywords with several values: identityfile, the known_hosts files, sendenv.
+        lists: the same for keywords with several values: identityfile, certificatefile, the known_hosts files, sendenv.
         proxy: the ProxyCommand; None for none.
         asked: why the ssh program was asked; empty if it was not.
     """
@@ -348,6 +348,8 @@ def finished(found: Found, target: str, host: str, named: tuple[str, bool], *, a
     lists = {name: _paths(found.lists.get(name, list(usual)), tokens) for name, usual in KNOWN_HOSTS.items()}
     if "identityfile" in found.lists:
         lists["identityfile"] = _paths(found.lists["identityfile"], tokens) or ("none",)
+    if "certificatefile" in found.lists:
+        lists["certificatefile"] = _paths(found.lists["certificatefile"], tokens)
     if "sendenv" in found.lists:
         lists["sendenv"] = tuple(word for words in found.lists["sendenv"] for word in words.split())
     for name in _PROXIES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import copy
 import os
 import re
 import socket
@@ -24,6 +25,7 @@ from exacell.transport.local_process import is_locale
 from exacell.transport.ssh.hostkeys import lookup_names
 from exacell.transport.ssh.programs import Program
 from exacell.transport.ssh.sshconfig import matches
+from exacell.transport.ssh.wire import CERTIFICATE
 
 _HOP = re.compile(r"(?:ssh://)?(?:(?P<user>[^@/]+)@)?(?P<host>\[[^\]]+\]|[^:/]+)(?::(?P<port>[0-9]+))?/?")
 
@@ -136,6 +138,25 @@ def jump_hops(text: str, *, host: str, target: str) -> tuple[str, ...]:
 DEFAULT_FILES = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
 
 
+def certificates(files: Sequence[Path], named: Sequence[str]) -> Iterator[tuple[Path, bytes]]:
+    """Yield the users' certificates that can be read, each with the key that it is for, in SSH wire form.
+
+    Args:
+        files: the private keys; each may have a certificate beside it.
+        named: the files of CertificateFile, which come first.
+    """
+    beside = [file.with_name(f"{file.name}{end}") for file in files for end in ("-cert.pub", "-cert")]
+    for path in dict.fromkeys((*map(Path, named), *beside)):
+        try:
+            kind, blob = path.read_text("ascii").split()[:2]
+            if not kind.endswith(CERTIFICATE):
+                continue
+            key = paramiko.PKey.from_type_string(kind.removesuffix(CERTIFICATE), base64.b64decode(blob, validate=True))
+        except (OSError, ValueError, binascii.Error, paramiko.SSHException, paramiko.pkey.UnknownKeyType):
+            continue  # As ssh does: the key itself may log in without it.
+        yield path, key.asbytes()
+
+
 class KeyRing:
     """Private keys by file, each loaded once while it does not change. Thread-safe."""
 
@@ -162,7 +183,10 @@ _LOCKED = "needs a passphrase"
 
 def _load(path: Path) -> paramiko.PKey | str:
     try:
-        return paramiko.PKey.from_path(path)
+        key = paramiko.PKey.from_path(path)
+        # paramiko would offer the key only with the certificate beside it, which may have expired.
+        key.public_blob = None
+        return key
     except (paramiko.PasswordRequiredException, TypeError):
         # cryptography raises TypeError if a key is encrypted and no password is given.
         return f"{path} {_LOCKED}: ssh-add it"
@@ -170,6 +194,12 @@ def _load(path: Path) -> paramiko.PKey | str:
         return f"{path} can't be read ({error.strerror})"
     except (ValueError, UnsupportedAlgorithm, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
         return f"{path} is not a usable private key ({' '.join(str(error).split()) or type(error).__name__})"
+
+
+def _copied(key: paramiko.PKey) -> paramiko.PKey:
+    """Return another object for the same private key, which may get a certificate of its own."""
+    # copy.copy would ask a half-made AgentKey for its inner key without end.
+    return paramiko.AgentKey(key.agent, key.blob) if isinstance(key, paramiko.AgentKey) else copy.copy(key)
 
 
 def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
@@ -247,6 +277,7 @@ class KeyStrategy(AuthStrategy):
         self._ring = ring
         named = route.lists.get("identityfile") or DEFAULT_FILES
         self._files = [Path(os.path.expanduser(name)) for name in named if name.lower() != "none"]
+        self._certificates = list(certificates(self._files, route.lists.get("certificatefile", ())))
         self._only = route.option("identitiesonly") == "yes"
         self._agent = route.option("identityagent").lower() != "none"
 
@@ -288,13 +319,25 @@ class KeyStrategy(AuthStrategy):
             rest = [] if self._only else [key for key in offered if bytes(key) not in named]
             held = {bytes(key) for key in offered}
             for key in (*first, *rest):
-                yield self._source(key, "agent")
+                yield from self._sources(key, "agent")
             for key in files:
                 if bytes(key) not in held:
-                    yield self._source(key, "file")
+                    yield from self._sources(key, "file")
         finally:
             if agent is not None:
                 agent.close()
+
+    def _sources(self, key: paramiko.PKey, origin: str) -> Iterator[AuthSource]:
+        """Yield a key with each of its certificates, and then alone."""
+        for path, owner in self._certificates:
+            if owner == bytes(key):
+                signed = _copied(key)
+                signed.load_certificate(str(path))
+                yield self._source(signed, f"{origin}, certificate {path}")
+        if key.public_blob is None:
+            # The agent lists an RSA certificate beside its key; paramiko would offer the key under the certificate's name.
+            key.public_blob = getattr(getattr(key, "inner_key", None), "public_blob", None)
+        yield self._source(key, f"{origin}, certificate" if key.get_name().endswith(CERTIFICATE) else origin)
 
     def _source(self, key: paramiko.PKey, origin: str) -> AuthSource:
         self.tried.append(f"{key.fingerprint} ({origin})")

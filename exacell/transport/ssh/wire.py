@@ -17,7 +17,7 @@ import struct
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import paramiko
@@ -65,6 +65,10 @@ _SILENT = 4
 """After so many requests without a sign of life, the connection is given up."""
 
 
+CERTIFICATE = "-cert-v01@openssh.com"
+"""The end of the type of every certificate."""
+
+
 class Receiver(Protocol):
     """This side of one channel of a wire."""
 
@@ -83,6 +87,13 @@ def supported() -> bool:
     )
 
 
+def leave_out_weak(transport: paramiko.Transport) -> None:
+    """Offer no cipher and no code that ssh does not offer by itself, either. Source: ssh_config(5), Ciphers and MACs."""
+    options = transport.get_security_options()
+    options.ciphers = [name for name in options.ciphers if not name.endswith("-cbc")]
+    options.digests = [name for name in options.digests if "md5" not in name and not name.endswith("-96")]
+
+
 def prefer_framed(transport: paramiko.Transport) -> None:
     """Put the ciphers and codes first whose packets carry their length unencrypted."""
     options = transport.get_security_options()
@@ -93,7 +104,23 @@ def prefer_framed(transport: paramiko.Transport) -> None:
     options.digests = (*etm, *(name for name in digests if name not in etm))
 
 
-class Wire(paramiko.Transport):
+class Asking(paramiko.Transport):
+    """An SSH connection that may ask the host for a certificate first.
+
+    Attributes:
+        wants_certificate: whether it does.
+    """
+
+    wants_certificate = False
+
+    @property
+    def preferred_keys(self) -> Sequence[str]:
+        """Return the types of host keys that are asked for, first to last."""
+        usual = super().preferred_keys
+        return sorted(usual, key=lambda name: CERTIFICATE not in name) if self.wants_certificate else usual
+
+
+class Wire(Asking):
     """An SSH connection whose reading moves to ``reader`` once the login is done.
 
     Args:
