@@ -1,7 +1,7 @@
 """Real sshd daemons on loopback addresses that play cells, for the benchmarks. Nothing outside its folder is touched.
 
-The daemons run as the current user and take only the key that is made here. OpenSSH allows 16 listening sockets a
-daemon, so a few daemons play all cells. Post-quantum key exchange is off, as on the cells' Oracle Linux 7 and 8.
+The daemons run as the current user and take only the key that is made here. Each cell has a daemon and a host key of its
+own: exacell tells of cells that share one. Post-quantum key exchange is off, as on the cells' Oracle Linux 7 and 8.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-_PER_DAEMON = 16
 _CONFIG = """Port {port}
-{listen}
-HostKey {folder}/hostkey
+ListenAddress {host}
+HostKey {folder}/hostkey_{host}
 AuthorizedKeysFile {folder}/id.pub
 StrictModes no
 UsePAM no
@@ -80,19 +79,19 @@ class Lab:
         _build(HERE / "fakecell.c", self.folder / "bin" / "cellcli")
         with contextlib.suppress(subprocess.CalledProcessError):
             self.floor = _build(HERE / "floor.c", self.folder / "bin" / "floor", "-lssh2", "-lpthread")
-        for name in ("hostkey", "id"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.folder / name], check=True)
-        public = " ".join((self.folder / "hostkey.pub").read_text().split()[:2])
-        self._write("known_hosts", "".join(f"[{host}]:{self.port} {public}\n" for host in self.hosts))
+        keys = {host: self.folder / f"hostkey_{host}" for host in self.hosts}
+        for path in (self.folder / "id", *keys.values()):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+        public = {host: " ".join(Path(f"{path}.pub").read_text().split()[:2]) for host, path in keys.items()}
+        self._write("known_hosts", "".join(f"[{host}]:{self.port} {key}\n" for host, key in public.items()))
         self._write("ssh_config", _SSH_CONFIG.format(port=self.port, user=self.user, folder=self.folder))
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if program is None:
             raise SystemExit("no sshd program is installed: apt-get install openssh-server")
-        for start in range(0, len(self.hosts), _PER_DAEMON):
-            listen = "\n".join(f"ListenAddress {host}" for host in self.hosts[start : start + _PER_DAEMON])
-            config = self._write(f"sshd_{start}", _CONFIG.format(port=self.port, listen=listen, folder=self.folder))
+        for host in self.hosts:
+            config = self._write(f"sshd_{host}", _CONFIG.format(port=self.port, host=host, folder=self.folder))
             command = [program, "-D", "-f", str(config), "-E", str(self.folder / "sshd.log")]
             self._daemons.append(subprocess.Popen(command, start_new_session=True))
         deadline = time.monotonic() + 10

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from exacell.cellcli.messages import CellError, errors
 from exacell.cellcli.reply import OWN_TEXT, Record, cut_line, plain_columns, read_columns, read_xml, spelled, stray_line
-from exacell.cellcli.rows import Columns
+from exacell.cellcli.tables import Columns
 from exacell.core.errors import ReplyError
 
 Pieces = Callable[[], Iterator[bytes]]

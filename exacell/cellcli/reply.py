@@ -18,6 +18,7 @@ from itertools import pairwise
 from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows, of_several_lines
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, values
+from exacell.cellcli.tables import Table
 from exacell.core.errors import ReplyError
 from exacell.core.patterns import pattern
 from exacell.core.values import dataclass
@@ -149,7 +150,7 @@ class XmlDocument:
     """One statement's answer in XML: the attributes of ``context`` (cell, realm, …) and the records."""
 
     context: Mapping[str, str]
-    records: tuple[Record, ...]
+    records: Sequence[Record]
 
 
 def read_xml(text: str) -> list[Record]:
@@ -317,7 +318,12 @@ def _label(line: str, found: ObjectType | None, *, indented: bool) -> tuple[str,
 
 
 def _document(text: str) -> XmlDocument:
-    from xml.etree import ElementTree  # only needed for XML
+    from exacell.cellcli.xmlshape import plain_document  # only needed for XML
+
+    plain = plain_document(text)
+    if plain is not None:
+        return XmlDocument(context=plain.context, records=Table(plain.names, plain.columns))
+    from xml.etree import ElementTree  # only for documents whose records differ
 
     end = text.rfind("</cli-output>")
     closed = text[: end + len("</cli-output>")] if end >= 0 else text.rstrip()

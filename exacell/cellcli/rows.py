@@ -13,16 +13,14 @@ from typing import Any, NamedTuple, overload
 from exacell.cellcli.alertrows import of_several_lines
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
 from exacell.cellcli.schema import METRIC_VALUES, values
-
-Columns = tuple[Sequence[str], ...]
-"""The texts of one cell's answer: by column, then by row."""
+from exacell.cellcli.tables import UNIT, Columns, Made, TypedTable
 
 
 class ByBlocks(Sequence[Mapping[str, Any]]):
     """Records that are too many for memory; see :class:`exacell.cellcli.rows.LargeRows`."""
 
 
-class Rows(Sequence[Mapping[str, Any]]):
+class Rows(Made[Mapping[str, Any]]):
     """Records with ``cell`` first and the same attributes in each; they are created on first access.
 
     Attributes:
@@ -34,7 +32,6 @@ class Rows(Sequence[Mapping[str, Any]]):
         self.names = tuple(names)
         self.parts = tuple(parts)
         self._count = sum(len(columns[0]) for _, columns in self.parts)
-        self._records: list[Mapping[str, Any]] | None = None
 
     def column(self, name: str) -> list[str]:
         """Return the texts of one attribute, row by row; empty if there is no such attribute."""
@@ -43,36 +40,16 @@ class Rows(Sequence[Mapping[str, Any]]):
         place = self.names.index(name)
         return list(chain.from_iterable(columns[place] for _, columns in self.parts))
 
-    def _made(self) -> list[Mapping[str, Any]]:
-        if self._records is None:
-            keys = ("cell", *self.names)
-            self._records = [
-                dict(zip(keys, (cell, *row), strict=True))
-                for cell, columns in self.parts
-                for row in zip(*columns, strict=True)
-            ]
-        return self._records
+    def _make(self) -> list[Mapping[str, Any]]:
+        keys = ("cell", *self.names)
+        return [
+            dict(zip(keys, (cell, *row), strict=True))
+            for cell, columns in self.parts
+            for row in zip(*columns, strict=True)
+        ]
 
     def __len__(self) -> int:
         return self._count
-
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        return iter(self._made())
-
-    @overload
-    def __getitem__(self, place: int) -> Mapping[str, Any]: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Mapping[str, Any]]: ...
-    def __getitem__(self, place: int | slice) -> Mapping[str, Any] | Sequence[Mapping[str, Any]]:
-        return self._made()[place]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and not isinstance(other, str) and self._made() == list(other)
-
-    __hash__ = None  # type: ignore[assignment]  # as Python itself marks a class that can't be hashed
-
-    def __repr__(self) -> str:
-        return f"Rows({self._made()!r})"
 
 
 def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: str = "") -> Sequence[Mapping[str, Any]]:
@@ -106,8 +83,6 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
 
 
 Record = Mapping[str, Any]
-
-UNIT = "unit"
 
 
 class Part(NamedTuple):
@@ -182,6 +157,61 @@ class LargeRows(ByBlocks):
         if found is None:
             raise IndexError(place)
         return found
+
+
+class TypedRows(Made[Record]):
+    """The typed records of several cells' answers in XML, with ``cell`` first and the same attributes in each.
+
+    Attributes:
+        tables: each cell's records, in the order in which the cells were asked.
+        keys: the attributes of a record besides ``cell``.
+    """
+
+    def __init__(self, tables: Mapping[str, TypedTable], keys: Sequence[str]) -> None:
+        self.tables = dict(tables)
+        self.keys = tuple(keys)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Sequence[Record]], keys: Sequence[str]) -> TypedRows | None:
+        """Return the records of these tables; None if they are not stored by column, or differ in their attributes.
+
+        Args:
+            keys: the attributes to take; empty means all.
+        """
+        found = {cell: table for cell, table in tables.items() if table}
+        typed = {cell: table for cell, table in found.items() if isinstance(table, TypedTable)}
+        names = {table.texts.names for table in typed.values()}
+        if not typed or len(typed) < len(found) or "cell" in keys or any("cell" in one for one in names):
+            return None
+        if not keys and (len(names) > 1 or not all(table.alike for table in typed.values())):
+            return None
+        return cls(typed, tuple(dict.fromkeys(keys)) or _large(next(iter(typed.items()))).keys)
+
+    @property
+    def by_blocks(self) -> LargeRows:
+        """Return the same records as those that are written a block at a time."""
+        return joined([_large(item) for item in self.tables.items()]).with_keys(self.keys)
+
+    def texts(self, name: str) -> set[str]:
+        """Return the different texts of one attribute."""
+        tables = [table.texts for table in self.tables.values() if name in table.texts.names]
+        return {text for table in tables for text in table.columns[table.names.index(name)]}
+
+    def __len__(self) -> int:
+        return sum(map(len, self.tables.values()))
+
+    def _make(self) -> list[Record]:
+        return [
+            {"cell": cell, **{key: record.get(key) for key in self.keys}}
+            for cell, table in self.tables.items()
+            for record in table
+        ]
+
+
+def _large(item: tuple[str, TypedTable]) -> LargeRows:
+    cell, table = item
+    columns = table.texts.columns
+    return LargeRows(table.texts.names, [Part(cell, lambda: iter([columns]))], object_type=table.object_type)
 
 
 def joined(tables: Sequence[LargeRows]) -> LargeRows:

@@ -19,7 +19,7 @@ from exacell.cellcli.reply import (
     stray_line,
     values,
 )
-from exacell.cellcli.rows import read_rows
+from exacell.cellcli.rows import TypedRows, read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
@@ -369,6 +369,8 @@ def _list_xml(services: Services, request: Request, statement: List, kind: Objec
     rows: Sequence[Mapping[str, Any]]
     if any(answer.reply.large is not None for answer in answers.good.values()):
         rows = _large_xml(answers, statement.object, columns, form)
+    elif (typed := TypedRows.of({c: a.tables[0] for c, a in answers.good.items()}, columns)) is not None:
+        rows = typed
     else:
         rows = [
             {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row

@@ -28,15 +28,16 @@ def _no_groups(name: str) -> Iterable[str]:
 
 
 _PLAIN = pattern(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
+_ADDRESS = pattern(r"(?:0|[1-9][0-9]{0,2})(?:\.(?:0|[1-9][0-9]{0,2})){3}")
 
 
 def _expand(text: str) -> Iterable[str]:
-    """Return the names in a piece; for plain names and one range at the end, ClusterShell is not imported, because that is
-    slow.
+    """Return the names in a piece; for plain names, IPv4 addresses and one range at the end, ClusterShell is not imported,
+    because that is slow.
     """
     match = _PLAIN.fullmatch(text)
     if match is None:
-        return cast("Iterable[str]", _nodeset(text))
+        return (text,) if _ADDRESS.fullmatch(text) else cast("Iterable[str]", _nodeset(text))
     if match[2] is None:
         return (text,)
     first, last, width = int(match[2]), int(match[3]), len(match[2])

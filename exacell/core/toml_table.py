@@ -8,6 +8,7 @@ from typing import TypeVar
 from exacell.core.cellset import CellSet
 from exacell.core.errors import CellSetError, ConfigError, UnitError
 from exacell.core.meant import ask_for
+from exacell.core.plain_toml import plain_toml
 from exacell.core.units import parse_duration, parse_size
 
 T = TypeVar("T")
@@ -21,6 +22,9 @@ def parse_toml(text: str, source: str) -> TomlTable:
     Raises:
         ConfigError: the text is not TOML.
     """
+    plain = plain_toml(text)
+    if plain is not None:
+        return TomlTable(plain, source)
     import tomllib
 
     try:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from exacell.cellcli.rows import UNIT, ByBlocks, Columns, LargeRows
+from exacell.cellcli.rows import ByBlocks, LargeRows
 from exacell.cellcli.schema import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
+from exacell.cellcli.tables import UNIT, Columns
 from exacell.output import formats
 from exacell.output.result import Column
 from exacell.output.style import paint, paint_within

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import IO
 
 from exacell.cellcli.fold import has_own_name
-from exacell.cellcli.rows import ByBlocks
+from exacell.cellcli.rows import ByBlocks, TypedRows
 from exacell.core.cellset import fold
 from exacell.core.formats import check_format
 from exacell.output import formats
@@ -64,6 +64,10 @@ def _blocks(result: Result, name: str, *, width: int | None, color: bool, header
     """Yield the text to write, many lines at a time."""
     if name == "raw":
         yield from _raw(result)
+    elif isinstance(result.records, TypedRows) and name != "table":
+        from exacell.output.large import large_blocks
+
+        yield from large_blocks(result.records.by_blocks, name, result.columns, color=color, header=header)
     elif isinstance(result.records, ByBlocks) and result.draw is None and not (name == "table" and result.text):
         from exacell.output.large import large_blocks
 

@@ -10,6 +10,7 @@ from typing import Any
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import errors as reply_errors, read_xml_documents, values
 from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.cellcli.tables import Table, TypedTable
 from exacell.core.errors import ExitCode, ReplyError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
@@ -112,13 +113,19 @@ def answer_of(reply: Reply, asked: Sequence[str | None], objects: Sequence[str])
         )
     left = iter(documents)
     tables = tuple(
-        tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
+        _typed(next(left).records, kind) if statement is not None else ()
         for statement, kind in zip(asked, objects, strict=True)
     )
     # Source: the context element of a captured XML answer, reference cellcli.md 3.1.
     starts = [document.context.get("ossStartTimestamp", "") for document in documents]
     started = max((int(text) for text in starts if text.isdecimal()), default=0)
     return Answer(cell=reply.target, tables=tables, cellsrv_start=started, reply=reply)
+
+
+def _typed(records: Sequence[Mapping[str, str]], object_type: str) -> Sequence[Record]:
+    if isinstance(records, Table):
+        return TypedTable(records, object_type)
+    return tuple(values(record, object_type) for record in records)
 
 
 def _large_answer(reply: Reply, object_type: str) -> Answer:

@@ -302,12 +302,20 @@ class Fleet:
                 )
             )
 
+        made: dict[str, Answer] = {}
+
+        def answer(reply: Reply) -> Answer:
+            found = made.get(reply.target)
+            if found is None or found.reply is not reply:  # Each reply is read once.
+                found = made[reply.target] = answer_of(reply, asked[reply.target], objects)
+            return found
+
         def arrived(reply: Reply) -> None:
             if on_answer is not None:
-                on_answer(answer_of(reply, asked[reply.target], objects))
+                on_answer(answer(reply))
 
         result = self.run(requests, on_reply=arrived if on_answer is not None else None, cancel=cancel)
-        return Answers(answers={r.target: answer_of(r, asked[r.target], objects) for r in result.replies.values()})
+        return Answers(answers={reply.target: answer(reply) for reply in result.replies.values()})
 
     def send_upon(
         self,

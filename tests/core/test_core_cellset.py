@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from hypothesis import given, strategies as st
 
 from exacell.core.cellset import CellSet, fold, known_as, natural_key
@@ -24,6 +25,15 @@ SETS = st.sets(NAMES, min_size=1, max_size=12).map(CellSet)
 def test_fold_round_trips(cells: CellSet) -> None:
     """A folded set reads back as the same set."""
     assert CellSet.parse(cells.fold()) == cells
+
+
+@given(st.lists(st.from_regex(r"[0-9]{1,4}(\.[0-9]{1,3}){2,4}", fullmatch=True), min_size=1, max_size=3))
+def test_addresses_are_names_as_cluster_shell_reads_them(addresses: list[str]) -> None:
+    """An address is one name, read without ClusterShell as with it, wherever it stands in a set."""
+    expected: set[str] = set()
+    for address in addresses:
+        expected |= set(NodeSet(address, resolver=RESOLVER_NOGROUP))
+    assert set(CellSet.parse(", ".join(addresses))) == expected
 
 
 @given(SETS, SETS)

@@ -11,7 +11,8 @@ import pytest
 
 from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks
 from exacell.cellcli.reply import errors, read_xml, stray_line, values
-from exacell.cellcli.rows import LargeRows, Part, joined, read_rows
+from exacell.cellcli.rows import LargeRows, Part, TypedRows, joined, read_rows
+from exacell.cellcli.tables import Table, TypedTable
 from exacell.core.errors import ReplyError
 from exacell.output.render import lines, render
 from exacell.output.result import Column, Result
@@ -232,3 +233,39 @@ def test_memory_does_not_grow_with_the_answer(form: str) -> None:
     """An answer ten times as long takes as much memory as the shorter one."""
     peak_of(form, 2)  # What is made once is made.
     assert peak_of(form, 40) < 1.2 * peak_of(form, 4)
+
+
+@pytest.mark.parametrize("keys", [(), ("name", "metricValue", "unit"), ("metricValueMax", "nix", "unit", "name")])
+@pytest.mark.parametrize("form", MACHINE)
+def test_typed_rows_in_memory_are_written_as_records(form: str, keys: tuple[str, ...]) -> None:
+    """Each format writes answers in XML that are stored by column as it writes their records, whichever attributes are asked."""
+    names = ("name", "metricValue", "metricValueMax", "metricObjectName")
+    printed = [("CD_IO_RQ_R_LG", value or "0.0", "7 MB", "a,b") for value in VALUES]
+    if keys:
+        printed += [("x", "", "1", 'q"'), ("y", "", "", "ü")]
+    more = [("metricObjectName",), ("name", "metricValue")] if keys else [names]
+    tables = {"c1": TypedTable(Table(names, tuple(zip(*printed, strict=True))), OBJECT)}
+    tables |= {
+        f"d{n}": TypedTable(Table(some, (("FC_IO_BY_R_SEC", "0.25"),) * len(some)), OBJECT)
+        for n, some in enumerate(more)
+    }
+    rows = TypedRows.of({**tables, "none": ()}, keys)
+    assert rows is not None
+    whole: list[dict[str, object]] = [{"cell": cell, **record} for cell, table in tables.items() for record in table]
+    if keys:
+        whole = [{"cell": row["cell"], **{key: row.get(key) for key in keys}} for row in whole]
+    assert list(rows) == whole and len(rows) == len(whole)
+    for header in (True, False):
+        assert written(rows, form, header=header) == written(whole, form, header=header)
+    assert list(lines(Result(records=rows, data=True), form)) == written(whole, form).removesuffix("\n").split("\n")
+
+
+def test_records_that_differ_are_not_stored_as_typed_rows() -> None:
+    """Answers without a common form, or with an attribute `cell`, are no typed rows."""
+    plain = TypedTable(Table(("name", "metricValue"), (("a",), ("1",))), OBJECT)
+    empty = TypedTable(Table(("name", "metricValue"), (("a",), ("",))), OBJECT)
+    named = TypedTable(Table(("cell", "name"), (("a",), ("1",))), OBJECT)
+    other = TypedTable(Table(("name",), (("a",),)), OBJECT)
+    assert TypedRows.of({"c1": plain}, ()) is not None
+    for tables in ({"c1": empty}, {"c1": named}, {"c1": plain, "c2": other}, {"c1": ({"name": "a"},)}, {"c1": ()}, {}):
+        assert TypedRows.of(tables, ()) is None

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from exacell.cellcli.rows import TypedRows
+from exacell.cellcli.tables import Table, TypedTable
 from exacell.core import paths
 from exacell.core.paths import Home
 from exacell.journal.record import Journal
@@ -138,6 +140,22 @@ def test_answers_that_pass_by_teach_too(tmp_path: Path) -> None:
     observe(cache, "GRIDDISK", [{"cell": "c1", "name": "B", "status": "active", "comment": "x" * 50}])
     assert cache.get(Kind.GRIDDISK) == ("A", "B") and cache.seen("griddisk", "status") == ("active",)
     assert cache.seen("griddisk", "comment") == () and cache.learned_at is None
+
+
+def test_an_answer_in_xml_teaches_what_its_records_teach(tmp_path: Path) -> None:
+    """Records that are stored by column add the names and values that they add as records."""
+    names = ("name", "status", "size", "comment")
+    texts = [("A", "active", "1G", ""), ("B", "inactive", "2G", "x" * 50), ("", "active", "2G", "a b")]
+    tables = {"c1": TypedTable(Table(names, tuple(zip(*texts, strict=True))), "GRIDDISK")}
+    rows = TypedRows.of(tables, ())
+    assert rows is not None
+    by_column, by_record = NameCache(tmp_path / "t1.json"), NameCache(tmp_path / "t2.json")
+    observe(by_column, "GRIDDISK", rows)
+    observe(by_record, "GRIDDISK", list(rows))
+    assert by_column.get(Kind.GRIDDISK) == by_record.get(Kind.GRIDDISK) == ("A", "B")
+    for name in names:
+        assert by_column.seen("griddisk", name) == by_record.seen("griddisk", name)
+    assert by_column.seen("griddisk", "status") == ("active", "inactive")
 
 
 def test_alerts_are_known_by_number_with_what_they_are_about(tmp_path: Path) -> None:

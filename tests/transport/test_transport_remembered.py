@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exacell.core.paths import Home
-from exacell.session.answers import Answer
+from exacell.session.answers import Answer, answer_of
 from exacell.session.fleet import Fleet
 from exacell.session.keptreleases import KeptReleases
 from exacell.transport.base import FleetResult, Reply, Request, State
@@ -80,6 +80,20 @@ def test_the_first_command_line_asks_for_the_release_and_the_second_does_not(kep
     cells.asked.clear()
     assert all(not answer.problem for answer in query(cells, kept, "c1", "c2"))
     assert sorted(cells.asked) == ["c1", "c2"]
+
+
+def test_each_reply_is_read_once(kept: KeptReleases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that was handed over when it came is the one that is returned, not read a second time."""
+    query(Cells(c1=OLD, c2=NEW), kept, "c1", "c2")
+    read: list[str] = []
+
+    def counted(reply: Reply, *rest: Any) -> Answer:
+        read.append(reply.target)
+        return answer_of(reply, *rest)
+
+    monkeypatch.setattr("exacell.session.fleet.answer_of", counted)
+    query(Cells(c1=OLD, c2=NEW), kept, "c1", "c2")
+    assert sorted(read) == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(("before", "after"), [(OLD, NEW), (NEW, OLD)])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import short_message
-from exacell.cellcli.rows import ByBlocks, Rows as ByColumn
+from exacell.cellcli.rows import ByBlocks, Rows as ByColumn, TypedRows
 from exacell.cellcli.schema import Kind as AttributeKind, find_object
 from exacell.core.cellset import fold
 from exacell.language.registry import Kind
@@ -105,6 +105,8 @@ def names_of(rows: Rows) -> list[str]:
     """Return the names in ``rows``."""
     if isinstance(rows, ByColumn):
         return [name for name in rows.column("name") if name]
+    if isinstance(rows, TypedRows) and "name" in rows.keys:
+        return sorted(rows.texts("name") - {""})
     return [str(row["name"]) for row in rows if row.get("name")]
 
 
@@ -129,6 +131,8 @@ def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
     columns: dict[str, set[Any]] = {}
     if isinstance(rows, ByColumn):
         columns = {name: set(rows.column(name)) for name in rows.names}
+    elif isinstance(rows, TypedRows):
+        columns = {name: rows.texts(name) for name in rows.keys}
     else:
         for row in rows:
             for name, value in row.items():
