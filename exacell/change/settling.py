@@ -113,7 +113,7 @@ def changed_since(state: ChangeState, plan: Plan) -> Iterator[ChangedSince]:
             for name, each in found.items()
             if name in known[target] and each.before not in known[target][name]
         ]
-        if new and not any(step.host for step in steps):
+        if new and all(step.kind.exact for step in steps):
             yield ChangedSince(
                 target=target,
                 values=tuple(new),

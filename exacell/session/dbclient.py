@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from exacell.care.sqltext import query_script, sent_script
 from exacell.measure.importers.drive import SESSION, WAITS
 from exacell.plan.dbchange import OWNER
-from exacell.plan.model import DATABASE
 from exacell.plan.planners import commits, reads
 from exacell.plan.planners.commits import CommitLoad
 from exacell.plan.planners.reads import ReadLoad
+from exacell.plan.targets import DATABASE, kind_of
 from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
 from exacell.session.dbsql import SQLPLUS, database_request, home_of, problem_in, tables_of
@@ -100,8 +100,8 @@ def sql_targets(
     """
     found: dict[str, AsmClient | DatabaseClient] = {}
     for name in names:
-        if name.startswith(DATABASE):
-            found[name] = DatabaseClient(session, services, name.removeprefix(DATABASE), foreseen=foreseen)
+        if kind_of(name, host=False) is DATABASE:
+            found[name] = DatabaseClient(session, services, DATABASE.name(name), foreseen=foreseen)
         else:
             found[name] = services.asm(name)
     return found
