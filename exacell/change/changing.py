@@ -33,6 +33,7 @@ from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import changed_since, inverse_of
+from exacell.change.targets.kinds import opened
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
@@ -45,7 +46,6 @@ from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, moment, roll
-from exacell.session.dbclient import sql_targets
 from exacell.session.given import Request, Services, Session
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
@@ -349,12 +349,11 @@ def _run(
     within: float | None,
 ) -> Report:
     rack = session.need_rack()
-    clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
     lock = lock_of(rack, session.home.state_dir)
     engine = Engine(
         rack=rack.name,
         fleet=services.fleet,
-        asm=sql_targets(session, services, clusters),
+        asm=opened(session, services, plan.steps, clusters=plan.rolling.clusters if plan.rolling else ()),
         journal=services.journal,
         console=services.console,
         times=Times(
