@@ -33,6 +33,7 @@ from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import changed_since, inverse_of
+from exacell.change.targets.kinds import opened
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
@@ -45,7 +46,6 @@ from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, moment, roll
-from exacell.session.dbclient import sql_targets
 from exacell.session.given import Request, Services, Session
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
@@ -54,14 +54,14 @@ from exacell.transport.base import Capabilities
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
-    """Raise RefusedError if the transport can't carry a step of a plan. Steps for ASM and for hosts are not checked.
+    """Raise RefusedError if the transport can't carry a step of a plan. Only CellCLI is checked.
 
     Raises:
         RefusedError: the transport can't carry a step, would show a password to others, or the password is no longer known;
             names the step, the transport's rule, and the way out.
     """
     for step in plan.steps:
-        if step.asm or step.host or not step.statement:
+        if not step.kind.cellcli or not step.statement:
             continue
         refuse_forgotten(step.statement)
         if not capabilities.stdin and holds_secret(step.statement):
@@ -91,7 +91,7 @@ def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> 
     if capabilities.pairs:
         return ""
     step = next(
-        (step for step in plan.steps if step.statement and not step.asm and not step.host and ages(step.statement)),
+        (step for step in plan.steps if step.statement and step.kind.cellcli and ages(step.statement)),
         None,
     )
     if step is None:
@@ -152,7 +152,7 @@ def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[
         RefusedError: it was asked for and can't be done.
     """
     rack, plan = session.need_rack(), planned.plan
-    if any(step.host for step in plan.steps):  # Gates ask cells and ASM.
+    if not all(step.kind.rolls for step in plan.steps):  # Gates ask cells and ASM.
         if asked(flags).size or flags.get("canary"):
             raise RefusedError(
                 f"{plan.statement}: only cells take turns in waves; nothing was sent",
@@ -349,12 +349,11 @@ def _run(
     within: float | None,
 ) -> Report:
     rack = session.need_rack()
-    clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
     lock = lock_of(rack, session.home.state_dir)
     engine = Engine(
         rack=rack.name,
         fleet=services.fleet,
-        asm=sql_targets(session, services, clusters),
+        asm=opened(session, services, plan.steps, clusters=plan.rolling.clusters if plan.rolling else ()),
         journal=services.journal,
         console=services.console,
         times=Times(

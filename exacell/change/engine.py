@@ -8,7 +8,6 @@ with a gate before each.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,19 +18,19 @@ from exacell.change.clocks import held_back
 from exacell.change.following import Board, Follower, Times
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
-from exacell.change.probe import Prober, seen, upon, upon_asm
+from exacell.change.probe import seen
 from exacell.change.running import (
     Outcome,
     Report,
     Run,
     StepResult,
     intent,
-    judge,
-    judge_sql,
     outcome_row,
     phrase,
     told_late,
 )
+from exacell.change.targets.base import Going
+from exacell.change.targets.kinds import Targets
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import (
     BrokenOffError,
@@ -44,15 +43,11 @@ from exacell.journal.actor import actor
 from exacell.journal.left import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.output.console import Console
-from exacell.plan.ageing import ages, ages_in_asm
-from exacell.plan.hostsettings import written_by
-from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
+from exacell.plan.model import Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.fleet import Fleet
-from exacell.session.hostfiles import write_files
-from exacell.transport.base import Ours, Reply, State
 
 DETACHED = "detached: the cells finish what was sent; exacell no longer waits"
 """The reason for the end of a change that was interrupted twice while a statement was running."""
@@ -93,7 +88,6 @@ class Engine:
     ) -> None:
         self._rack = rack
         self._fleet = fleet
-        self._asm = asm
         self._journal = journal
         self._console = console
         self._write_timeout = times.write_timeout
@@ -102,10 +96,10 @@ class Engine:
         self._permit = permit
         self._read_timeout = times.read_timeout
         self._passing = times.passing
-        self._prober = Prober(fleet, asm)
+        self._targets = Targets(fleet, asm)
         self._follower = Follower(fleet, times)
-        clients = {name: client for name, client in asm.items() if isinstance(client, AsmClient)}
-        self._gatekeeper = Gatekeeper(fleet, clients, console, times)
+        self._clusters = {name: client for name, client in asm.items() if isinstance(client, AsmClient)}
+        self._gatekeeper = Gatekeeper(fleet, self._clusters, console, times)
 
     def run(
         self,
@@ -285,7 +279,7 @@ class Engine:
         if watching:
             followed = self._follower.flushes(watching, board, run.report)
             results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
-        results = self._follower.proofs(results, board, run.report, self._probe, self._prober.far)
+        results = self._follower.proofs(results, board, run.report, self._targets.failed, self._targets.far)
         results = [told_late(result) for result in results]
         for result in results:
             board.set(result.step.target, phrase(result))
@@ -318,8 +312,7 @@ class Engine:
 
     def _in_time(self, stage: Stage, steps: Sequence[Step], run: Run, *, must: bool) -> list[Step]:
         """Compare steps that take disks from ASM with its clocks as they are now; journal those not sent, return the others."""
-        asm = {name: client for name, client in self._asm.items() if isinstance(client, AsmClient)}
-        look = partial(held_back, self._fleet, asm, run.plan, steps, timeout=self._read_timeout)
+        look = partial(held_back, self._fleet, self._clusters, run.plan, steps, timeout=self._read_timeout)
         found = look() if must else unless_interrupted(look, self._cancel)
         if found is None:
             self._give_up(steps, run)
@@ -335,7 +328,7 @@ class Engine:
         run.skip(steps, "interrupted")
 
     def _looked_at(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool, must: bool) -> list[Step]:
-        look = partial(self._probe, {step.target: (step, (*step.only_if, *step.needs)) for step in steps})
+        look = partial(self._targets.failed, {step.target: (step, (*step.only_if, *step.needs)) for step in steps})
         failures = look() if must else unless_interrupted(look, self._cancel)
         if failures is None:
             self._give_up(steps, run)
@@ -360,69 +353,18 @@ class Engine:
             self._keep(stage, ended, run)
         return ready
 
-    def _probe(
-        self, wanted: Mapping[str, tuple[Step, Sequence[Check]]], cancel: threading.Event | None = None
-    ) -> dict[str, dict[int, str]]:
-        """Return, per target, its checks that fail, for all cells in one round trip; see Prober for ``cancel``."""
-        cells = {target: checks for target, (step, checks) in wanted.items() if not step.asm}
-        found = self._prober.cells(cells, cancel)
-        for target, (step, checks) in wanted.items():
-            if step.asm:
-                found[target] = self._prober.asm(step.asm, checks, first=target, cancel=cancel)
-        return found
-
     def _send(self, steps: Sequence[Step], board: Board) -> list[StepResult]:
         results = {step.target: StepResult(step=step, outcome=Outcome.DONE) for step in steps}
-        cells = {step.target: step.statement for step in steps if step.statement and not step.asm}
-        by_target = {step.target: step for step in steps}
-        waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
         with Vigil(self._permit) as vigil:
-            if cells:
-                board.set_all(cells, waits)
-                for reply in self._to_cells({cell: by_target[cell] for cell in cells}, board, vigil.ours):
-                    results[reply.target] = judge(by_target[reply.target], reply)
-            self._to_asm(steps, board, results, vigil.ours)
-        return [results[step.target] for step in steps]
-
-    def _to_cells(self, steps: Mapping[str, Step], board: Board, ours: Ours) -> list[Reply]:
-        """Send each cell or host its statement; on a cell whose proof may have become stale, its CellCLI looks first."""
-        seconds = self._write_timeout
-
-        def answered(reply: Reply) -> None:
-            board.set(reply.target, "answered" if reply.state is not State.NOT_ATTEMPTED else "not sent")
-
-        replies: list[Reply] = []
-        hosts = {host: step for host, step in steps.items() if step.host}
-        if hosts:
-            writes = {host: written_by(step) for host, step in hosts.items()}
-            replies += write_files(self._fleet, writes, timeout=seconds, ours=ours, on_reply=answered).replies.values()
-            steps = {cell: step for cell, step in steps.items() if cell not in hosts}
-        pairs = self._fleet.transport.capabilities.pairs
-        going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
-        plain = {cell: step.statement for cell, step in steps.items() if cell not in going}
-        if going:
-            sent = self._fleet.send_upon(
-                going, ours=ours, timeout=seconds, within=self._read_timeout, on_reply=answered
+            going = Going(
+                ours=vigil.ours,
+                timeout=self._write_timeout,
+                within=self._read_timeout,
+                show=board.set,
+                show_all=board.set_all,
             )
-            replies += sent.replies.values()
-        if plain:
-            sent = self._fleet.send(plain, ours=ours, timeout=seconds, on_reply=answered)
-            replies += sent.replies.values()
-        return replies
-
-    def _to_asm(self, steps: Sequence[Step], board: Board, results: dict[str, StepResult], ours: Ours) -> None:
-        by_target = {step.target: step for step in steps}
-        waits = f"sent, no answer yet (waited for up to {format_duration(self._write_timeout)})"
-        for cluster in dict.fromkeys(step.asm for step in steps if step.asm and step.statement):
-            client, seconds = self._asm[cluster], self._write_timeout
-            own = {step.target: step for step in steps if step.asm == cluster and step.statement}
-            board.set_all(own, waits)
-            going = {n: upon_asm(step) for n, step in own.items() if client.pairs and ages_in_asm(step.statement)}
-            plain = {node: step.statement for node, step in own.items() if node not in going}
-            sent = client.send(plain, timeout=seconds, ours=ours) if plain else {}
-            if going and isinstance(client, AsmClient):
-                sent |= client.send_upon(going, ours=ours, timeout=seconds, within=self._read_timeout)
-            results |= {node: judge_sql(by_target[node], reply, problem) for node, (reply, problem) in sent.items()}
+            results |= {result.step.target: result for result in self._targets.send(steps, going)}
+        return [results[step.target] for step in steps]
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial
 from time import monotonic, time
 
-from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
+from exacell.change.targets.base import NO_ANSWER
 from exacell.core.background import unless_interrupted, uptime
 from exacell.core.units import format_duration
 from exacell.core.values import dataclass

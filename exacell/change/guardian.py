@@ -269,7 +269,7 @@ def _proven(changes: Mapping[int, ChangeState]) -> set[_Fact]:
     for change in changes.values():
         for step, state in change.carried:
             if step.statement and state == "done":
-                found |= {(step.asm or step.target, check.object, check.attribute) for check in step.proves}
+                found |= {(step.owner, check.object, check.attribute) for check in step.proves}
     return {fact for fact in found if fact[2] not in _PASSING}
 
 

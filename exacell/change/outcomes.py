@@ -17,6 +17,7 @@ from exacell.plan.estimate import stage_seconds
 from exacell.plan.guards.steps import risk_of, taken_back
 from exacell.plan.model import Gate, Plan, Step
 from exacell.plan.planners.reads import ReadLoad
+from exacell.plan.targets import ASM, CELL, DATABASE, KINDS, Kind
 from exacell.session.dbclient import load_in
 from exacell.transport.base import State
 
@@ -37,7 +38,7 @@ def planned_records(plan: Plan) -> list[Record]:
     waves = {c: n for n, wave in enumerate(plan.rolling.waves, 1) for c in wave} if plan.rolling is not None else {}
     return [
         {
-            **_who(step.target, asm=bool(step.asm)),
+            **_who(step.target, step.kind.column),
             **({"wave": waves.get(step.target)} if waves else {}),
             "step": number[title],
             "stage": title,
@@ -59,8 +60,7 @@ def _taken_back(plan: Plan, step: Step) -> str | None:
 
 def planned_columns(plan: Plan) -> tuple[Column, ...]:
     """Return the columns of the table of planned steps; the plan itself shows how long they take."""
-    targets = [name for name, asm in (("cell", False), ("node", True)) if any(bool(s.asm) is asm for s in plan.steps)]
-    # Cells are listed above nodes, whichever comes first.
+    targets = _target_names(step.kind for step in plan.steps)
     waves = [*(["wave"] if plan.rolling is not None else []), *(["step"] if len(targets) > 1 else [])]
     names = (*waves, "stage", "outcome", "statement", "risk", "undo")
     return (*(_target_column(plan, name) for name in targets), *map(Column, names))
@@ -68,13 +68,19 @@ def planned_columns(plan: Plan) -> tuple[Column, ...]:
 
 def _target_column(plan: Plan, name: str) -> Column:
     """Return the column of a plan's targets, headed ``host`` if they are hosts other than cells."""
-    hosts = name == "cell" and plan.steps and all(step.host for step in plan.steps)
+    hosts = name == HOST.name and {step.kind.heading for step in plan.steps} == {HOST.title}
     return HOST if hosts else Column(name)
 
 
-def _who(target: str, *, asm: bool) -> dict[str, str | None]:
+def _target_names(kinds: Iterable[Kind]) -> list[str]:
+    """Return the fields that name targets of these kinds; cells are listed above nodes, whichever comes first."""
+    used = {kind.column for kind in kinds}
+    return [name for name in dict.fromkeys(kind.column for kind in KINDS) if name in used]
+
+
+def _who(target: str, column: str) -> dict[str, str | None]:
     """Return the first fields of an outcome's record: the cell's name, or null and the database node's name."""
-    return {"cell": None, "node": target} if asm else {"cell": target}
+    return {column: target} if column == CELL.column else {CELL.column: None, column: target}
 
 
 _IDLE = ("nothing to do", str(State.NOT_APPLICABLE))
@@ -88,7 +94,8 @@ def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
         nodes: the rack's database nodes, to distinguish them from cells.
     """
     rows: list[Record] = [
-        {**_who(target, asm=target in nodes), "outcome": _IDLE[0], "detail": why} for target, why in plan.done.items()
+        {**_who(target, (ASM if target in nodes else CELL).column), "outcome": _IDLE[0], "detail": why}
+        for target, why in plan.done.items()
     ]
     rows += [{"cell": cell, "outcome": _IDLE[1], "detail": why} for cell, why in plan.skipped.items()]
     return rows
@@ -114,9 +121,7 @@ def idle_columns(rows: Sequence[Record], *, hosts: bool = False) -> tuple[Column
 
 def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
     """Return the columns of the table of the outcomes."""
-    names = ["node"] if all(step.asm for step in plan.steps) else ["cell", "node"]
-    if not any(step.asm for step in plan.steps):
-        names = ["cell"]
+    names = _target_names(step.kind for step in plan.steps) or [CELL.column]
     sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
     texts = (*(_target_column(plan, name) for name in names), Column("outcome"), Column("detail", "prose"))
     return (*texts, *(Column(name, "size") for name in sizes))
@@ -133,7 +138,6 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
         bad = next((r for r in results if not r.outcome.good), None)
         sent = sum(1 for r in results if r.outcome is Outcome.DONE and r.step.statement)
         flushed = report.flushed.get(target)
-        asm = any(r.step.asm for r in results)
         detail = f"{counted(sent, 'statement')}, {_shown(results)}"
         if bad is not None:
             detail = f"{bad.step.what}: {bad.reason}"
@@ -147,7 +151,7 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
             ]
             detail += "".join(f"; {r.step.what}: {_mended(r)}" for r in mended)
         row: dict[str, Any] = {
-            **_who(target, asm=asm),
+            **_who(target, _target_names(r.step.kind for r in results)[-1]),
             "outcome": _word(bad.outcome, sent) if bad is not None else str(Outcome.DONE),
             "detail": masked(detail),
         }
@@ -179,7 +183,9 @@ def loads(report: Report) -> list[tuple[str, Driven]]:
     """Return (node, figures) for each load that a plan has run to its end."""
     found: list[tuple[str, Driven]] = []
     for result in report.results:
-        load = load_in(result.step.statement) if result.step.asm and result.outcome is Outcome.DONE else None
+        load = (
+            load_in(result.step.statement) if result.step.kind is DATABASE and result.outcome is Outcome.DONE else None
+        )
         if load is None:
             continue
         reads = load if isinstance(load, ReadLoad) else None

@@ -9,8 +9,9 @@ from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
-from exacell.change.probe import Prober, seen
+from exacell.change.probe import seen
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
+from exacell.change.targets.kinds import Targets
 from exacell.change.undoing import undo
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
@@ -24,6 +25,7 @@ from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.plan.targets import HOST
 from exacell.session.given import Request, Services, Session
 from exacell.session.runs import unfinished_runs
 
@@ -201,15 +203,15 @@ def _open_targets(session: Session, services: Services, row: Planned) -> list[st
     state = services.journal.state(rack.name, row.change)
     targets = list(dict.fromkeys(step.target for step in row.wanted))
     bad = set(state.left)
-    last = {step.target: step for step in row.wanted if step.target in rack.cells or step.host}
-    held = Prober(services.fleet, {}).cells({target: step.proves for target, step in last.items()})
+    last = {step.target: step for step in row.wanted if step.target in rack.cells or step.kind is HOST}
+    held = Targets(services.fleet, {}).failed({target: (step, step.proves) for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
     return targets if bad - set(rack.cells) - _hosts(row) else [target for target in targets if target in bad]
 
 
 def _hosts(row: Planned) -> frozenset[str]:
     """Return the targets of a change that are hosts other than cells."""
-    return frozenset(step.target for step in row.wanted if step.host)
+    return frozenset(step.target for step in row.wanted if step.kind is HOST)
 
 
 def finish(

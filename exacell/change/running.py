@@ -8,18 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from exacell.cellcli.messages import NO_ANSWER, always_prints
-from exacell.cellcli.reply import errors as reply_errors, successes
-from exacell.cellcli.statement import parse
 from exacell.core.cellset import fold, summed
-from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass, field, replace
 from exacell.journal.record import Row
-from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
-from exacell.session.answers import problem_of
-from exacell.transport.base import Looked, Reply, State
+from exacell.transport.base import Looked
 from exacell.transport.exchange import LATE
 
 
@@ -214,33 +209,6 @@ REPLY_KEPT = 20_000
 """Number of characters of a target's text that the journal keeps."""
 
 
-def judge(step: Step, reply: Reply) -> StepResult:
-    """Return a CellCLI step's result, judged by the text per object, not by the exit status alone; a host's by its own words."""
-    return _judge_host(step, reply) if step.host else _upon(_judge(step, reply), reply)
-
-
-def _judge_host(step: Step, reply: Reply) -> StepResult:
-    who, said = reply.fingerprint, reply.stdout + reply.stderr
-    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
-        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem_of(reply))
-    if reply.state is State.OK:
-        return StepResult(step=step, outcome=Outcome.DONE, said=said, fingerprint=who)
-    told = reply.exit_status is not None and said.strip()
-    reason = said.strip().splitlines()[-1] if told else problem_of(reply)
-    outcome = Outcome.FAILED if told else Outcome.UNKNOWN
-    return StepResult(step=step, outcome=outcome, reason=reason, said=said, fingerprint=who)
-
-
-def _upon(result: StepResult, reply: Reply) -> StepResult:
-    """Return the result with the look before its statement; after a needless look the outcome is "nothing to do"."""
-    looked = reply.looked
-    if looked is None:
-        return result
-    if looked.needless:
-        return StepResult(step=result.step, outcome=Outcome.NOT_NEEDED, reason=looked.refused, looked=looked)
-    return replace(result, looked=looked)
-
-
 def told_late(result: StepResult) -> StepResult:
     """Return the result for people: a statement that was sent too long after its look is a failure, whatever it did."""
     why = why_late(result.looked)
@@ -270,52 +238,6 @@ def look_row(looked: Looked | None) -> dict[str, object]:
         "lookMs": round(looked.seconds * 1000, 1),
         **({"lookAgeMs": round(looked.age * 1000, 1)} if looked.sent else {}),
     }
-
-
-def _judge(step: Step, reply: Reply) -> StepResult:
-    who = reply.fingerprint
-    found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
-    if found:
-        reason = "; ".join(f"{e.code}: {e.message}" for e in found[:3])
-        return StepResult(step=step, outcome=Outcome.FAILED, reason=reason, said=reply.stdout, fingerprint=who)
-    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
-        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem_of(reply))
-    if reply.state is not State.OK:
-        reason = problem_of(reply)
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout, fingerprint=who)
-    if _is_mute(step, reply):
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=NO_ANSWER, fingerprint=who)
-    count = len(successes(reply.stdout))
-    if count < step.expect:
-        reason = f"{count} of {step.expect} objects are done: {problem_of(reply)}"
-        return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout, fingerprint=who)
-    return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
-
-
-def _is_mute(step: Step, reply: Reply) -> bool:
-    """Return whether a cell printed nothing at all for a statement that always prints something."""
-    if reply.stdout.strip() or reply.stderr.strip():
-        return False
-    try:
-        return always_prints(parse(step.statement))
-    except ExacellError:
-        return False  # This is not a CellCLI statement; it may be a command for the host's shell.
-
-
-def judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
-    """Return an ASM step's result; ``problem`` is the client's finding about the answer, empty for none."""
-    return _upon(_judge_sql(step, reply, problem), reply)
-
-
-def _judge_sql(step: Step, reply: Reply, problem: str) -> StepResult:
-    who = reply.fingerprint
-    if not problem:
-        return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
-    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
-        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem)
-    # Only an error line is a refusal; an answer that ends early may have been cut after a successful statement.
-    outcome = Outcome.FAILED if sql_errors(reply.stdout) else Outcome.UNKNOWN
-    return StepResult(step=step, outcome=outcome, reason=problem, said=reply.stdout, fingerprint=who)
 
 
 def phrase(result: StepResult) -> str:

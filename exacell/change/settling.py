@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from exacell.change.pending import newest_stopped
-from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.targets.base import NO_ANSWER
+from exacell.change.targets.kinds import Targets, opened
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
@@ -23,7 +24,6 @@ from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Change, Plan, Step
 from exacell.recipes.record import Run
-from exacell.session.dbclient import sql_targets
 from exacell.session.given import Services, Session
 from exacell.session.runs import changes_of_run, ended_runs
 
@@ -113,7 +113,7 @@ def changed_since(state: ChangeState, plan: Plan) -> Iterator[ChangedSince]:
             for name, each in found.items()
             if name in known[target] and each.before not in known[target][name]
         ]
-        if new and not any(step.host for step in steps):
+        if new and all(step.kind.exact for step in steps):
             yield ChangedSince(
                 target=target,
                 values=tuple(new),
@@ -240,8 +240,7 @@ def _look_longer(
 
 def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (target, what) → (state, reason), from each step's proof; after an interruption silent cells are not waited for."""
-    clusters = {step.asm for step in steps if step.asm and step.proves}
-    prober = Prober(services.fleet, sql_targets(session, services, clusters))
+    targets = Targets(services.fleet, opened(session, services, (step for step in steps if step.proves)))
     states: dict[tuple[str, str], tuple[str, str]] = {}
     for step in steps:
         key = (step.target, step.what)
@@ -250,11 +249,7 @@ def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[t
             continue
         moving = tuple(hope for hope in step.hopes if hope.object == "asm.operation")
         checks = (*step.proves, *moving)
-        failures = (
-            prober.asm(step.asm, checks, first=step.target, cancel=session.interrupted)
-            if step.asm
-            else prober.cells({step.target: checks}, session.interrupted)[step.target]
-        )
+        failures = targets.failed({step.target: (step, checks)}, session.interrupted)[step.target]
         ended = not moving or any(place >= len(step.proves) for place in failures)
         unproven = {place: why for place, why in failures.items() if place < len(step.proves)}
         if not unproven:

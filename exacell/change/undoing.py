@@ -14,8 +14,10 @@ from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
-from exacell.change.probe import NO_ANSWER, Prober, again
+from exacell.change.probe import again
 from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
+from exacell.change.targets.base import NO_ANSWER
+from exacell.change.targets.kinds import Targets, opened
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import (
     ExitCode,
@@ -38,7 +40,7 @@ from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.plan.rolling import flags_again
-from exacell.session.dbclient import sql_targets
+from exacell.plan.targets import CELL, HOST
 from exacell.session.given import Request, Services, Session
 
 
@@ -94,13 +96,13 @@ def read_change(entries: Sequence[Entry]) -> Done:
                 continue
             if state == "done":
                 steps.setdefault(step.target, []).append(step)
-                if step.asm:
-                    spoken[step.asm] = step.target
+                if step.kind.shared:
+                    spoken[step.owner] = step.target
             if state == "done" or step.undo is not Undo.NOTHING:
                 last[step.target] = state
         inverse |= change.plan.inverse if change.plan is not None else {}
     mended = {target for change in states for target in change.mended}
-    nodes = {step.target for found in steps.values() for step in found if step.asm}
+    nodes = {step.target for found in steps.values() for step in found if step.kind.shared}
     return Done(
         change=first.change,
         statement=first.statement,
@@ -110,7 +112,7 @@ def read_change(entries: Sequence[Entry]) -> Done:
         - (nodes - set(spoken.values())),
         inverse=inverse,
         rolling=flags_again(first.rolling),
-        hosts=frozenset(step.target for change in states for step, _ in change.carried if step.host),
+        hosts=frozenset(step.target for change in states for step, _ in change.carried if step.kind is HOST),
     )
 
 
@@ -372,7 +374,7 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
         return
     left = {target: [s for s in steps if s.undo is not Undo.NOTHING] for target, steps in done.steps.items()}
     # The inverse for a disk group is one statement for all nodes.
-    bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.asm for s in steps)]
+    bare = [t for t, steps in left.items() if t not in done.inverse and any(not s.kind.shared for s in steps)]
     if done.inverse and not bare:
         return
     steps = [step for target in bare or left for step in left[target]]
@@ -398,14 +400,14 @@ def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Fo
     rack = session.need_rack()
     tried = attempts(services.journal, rack.name, done.change)
     ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
-    clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(services.fleet, sql_targets(session, services, clusters, foreseen=foreseen))
+    every = (step for steps in done.steps.values() for step in steps)
+    targets = Targets(services.fleet, opened(session, services, every, foreseen=foreseen))
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     if foreseen is not None:
-        last = {target: step for target, step in last.items() if step.asm or target not in foreseen.moved}
-    cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
-    failures = prober.cells(cells)
-    failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}
+        last = {target: step for target, step in last.items() if step.kind.shared or target not in foreseen.moved}
+    failures = targets.failed(
+        {target: (step, _left(step)) for target, step in last.items() if step.kind is not CELL or target in rack.cells}
+    )
     # A changed value counts more than an unreadable one: it ends a guardian's attempts.
     for target, failed in sorted(failures.items(), key=lambda item: NO_ANSWER in item[1]):
         if not failed:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from exacell.change.consent import accepted_loss
 from exacell.change.execute import execute
-from exacell.change.probe import asm_records
+from exacell.change.targets.asm import asm_records
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for, refuse_slip
 from exacell.language.line import with_call_flags

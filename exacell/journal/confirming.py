@@ -306,7 +306,7 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
         )
     carried = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
     changing = [s for s in carried if s.undo is not Undo.NOTHING]
-    bare = [s for s in changing if s.target not in plan.inverse and not s.asm]
+    bare = [s for s in changing if s.target not in plan.inverse and not s.kind.shared]
     if plan.inverse and not bare:
         return
     told = bare or plan.steps

@@ -10,7 +10,8 @@ from exacell.core.units import counted, format_duration, format_size, parse_size
 from exacell.output.folding import alike, folded, masker
 from exacell.output.style import Page
 from exacell.plan.guards.steps import all_taken_back
-from exacell.plan.model import DATABASE, Gate, Plan, Risk, Rolling, Stage, Step, Undo
+from exacell.plan.model import Gate, Plan, Risk, Rolling, Stage, Step, Undo
+from exacell.plan.targets import ASM
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
@@ -78,7 +79,7 @@ def risk_words(plan: Plan) -> str:
 
 
 def _takes_group(step: Step) -> bool:
-    return bool(step.asm) and any(change.attribute == "state" for change in step.changes)
+    return step.kind is ASM and any(change.attribute == "state" for change in step.changes)
 
 
 ABSENT = ("", "-", "nothing")
@@ -193,10 +194,10 @@ def _steps(stage: Stage, page: Page) -> Iterator[str]:
     for steps in _alike(stage.steps):
         first, targets = steps[0], [step.target for step in steps]
         mask = masker(first.target) if len(targets) > 1 else str
-        kind = "" if first.asm.startswith(DATABASE) else "ASM "
-        asm = f" ({kind}{first.asm})" if first.asm else ""
+        label = first.kind.label.format(name=first.kind.name(first.owner))
+        where = folded(targets) + (f" ({label})" if label else "")
         act = first.statement.strip() if first.statement else first.what
-        yield from page.text(mask(act), f"    on {folded(targets)}{asm}: ")
+        yield from page.text(mask(act), f"    on {where}: ")
         for line in _changes(steps):
             yield from page.text(line, "        ")
         if first.watch is not None:
@@ -225,7 +226,8 @@ def _alike(steps: Sequence[Step]) -> list[list[Step]]:
         return (
             mask(step.statement),
             step.what if not step.statement else "",
-            step.asm,
+            step.kind,
+            step.owner if step.kind.shared else "",
             step.watch,
             step.undo,
             mask(step.inverse) if step.undo is Undo.IMPOSSIBLE else "",

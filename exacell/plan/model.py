@@ -14,13 +14,10 @@ from typing import Any
 from exacell.core.units import format_size
 from exacell.core.values import dataclass, field, replace
 from exacell.plan.facts import CellFacts
+from exacell.plan.targets import Kind, kind_of
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """The types of value to which a fact can be compared."""
-
-
-DATABASE = "database "
-"""The prefix of :attr:`Step.asm` for a database instead of an ASM cluster: ``database SPOT``."""
 
 
 class Risk(StrEnum):
@@ -142,8 +139,8 @@ class Step:
     """One statement for one target, with what must hold before and after.
 
     Attributes:
-        target: a cell, a database node when ``asm`` names a cluster, or a ``host``.
-        statement: CellCLI text, or SQL when ``asm`` is set; empty for a step that only waits or proves.
+        target: the host to which the statement goes; ``kind`` says what it is.
+        statement: CellCLI text, SQL or settings, as ``kind`` has them; empty for a step that only waits or proves.
         what: one phrase for progress lines and the journal.
         only_if: checked right before; if one does not hold, the step is not needed and counts as done.
         needs: checked again right before the statement is sent; if one does not hold, the step is refused.
@@ -152,7 +149,8 @@ class Step:
         watch: a long wait after the statement, in addition to ``proves``.
         expect: how many objects the reply must report as done; 0 if they are not counted.
         undo, inverse: see Undo.
-        asm: the ASM cluster's name for SQL steps; ``database SPOT`` for SQL on a database.
+        asm: for SQL, the ASM cluster's name, or ``database SPOT`` (:meth:`exacell.plan.targets.Kind.written`). Journals and kept
+            plans have this field and ``host``; who wants to know what a step changes asks ``kind`` and ``owner``.
         host: the target is a host that is not a cell; the values that the step proves are the ones it writes.
         caching_off: this step leaves a cache not caching, until a later step switches it on.
         caching_on: this step switches caching on again.
@@ -188,6 +186,16 @@ class Step:
     online: bool = False
     limit: float | None = None
     estimate: float | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """Return the kind of what the step changes."""
+        return kind_of(self.asm, host=self.host)
+
+    @property
+    def owner(self) -> str:
+        """Return whose state the step changes: an ASM cluster or a database, as ``asm`` has it, else the target itself."""
+        return self.asm or self.target
 
 
 class Gate(StrEnum):

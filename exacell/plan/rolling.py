@@ -108,7 +108,7 @@ def why_not(plan: Plan) -> str:
 
 
 def _on_cells(stage: Stage) -> bool:
-    return bool(stage.steps) and not any(step.asm for step in stage.steps)
+    return bool(stage.steps) and not any(step.kind.shared for step in stage.steps)
 
 
 def roll(
@@ -268,7 +268,7 @@ def manner_again(rolling: Rolling | None, steps: Iterable[Step]) -> dict[str, An
         rolling: how it rolled; None if it did not.
         steps: all steps of the plan.
     """
-    cells = {step.target for step in steps if not step.asm}
+    cells = {step.target for step in steps if not step.kind.shared}
     return {"no-rolling": True} if rolling is None and len(cells) > 1 else flags_again(rolling)
 
 

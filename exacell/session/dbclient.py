@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
 from exacell.measure.importers.drive import SESSION, WAITS
 from exacell.plan.dbchange import OWNER
-from exacell.plan.model import DATABASE
 from exacell.plan.planners import commits, reads
 from exacell.plan.planners.commits import CommitLoad
 from exacell.plan.planners.reads import ReadLoad
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from exacell.care.sqltext import Rows
     from exacell.plan.foreseen import Foreseen
     from exacell.plan.model import Check
-    from exacell.session.asm import AsmClient
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -87,31 +85,8 @@ echo {_LOADED} $bad
 """One SQL*Plus per session. Its lines are short, so that the output of several sessions does not mix within a line."""
 
 
-def sql_targets(
-    session: Session, services: Services, names: Iterable[str], *, foreseen: Foreseen | None = None
-) -> dict[str, AsmClient | DatabaseClient]:
-    """Return name → client for the targets of a plan's SQL steps: ASM clusters and databases.
-
-    Args:
-        foreseen: what to treat as already changed in databases; None for nothing.
-
-    Raises:
-        ConfigError: there is no ASM cluster of that name.
-    """
-    found: dict[str, AsmClient | DatabaseClient] = {}
-    for name in names:
-        if name.startswith(DATABASE):
-            found[name] = DatabaseClient(session, services, name.removeprefix(DATABASE), foreseen=foreseen)
-        else:
-            found[name] = services.asm(name)
-    return found
-
-
 class DatabaseClient:
     """One database, reached through the node that a step names."""
-
-    pairs = False
-    """A database can't read facts and run a statement in one SQL*Plus, as ASM can."""
 
     def __init__(
         self,

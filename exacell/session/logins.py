@@ -34,7 +34,7 @@ def refuse_login(session: Session, services: Services, plan: Plan) -> None:
     """
     if any(step.statement.upper().startswith("CALIBRATE") for step in plan.steps):
         refuse_unless_root(session)
-    cells = [step.target for step in plan.steps if step.statement and not step.asm and not step.host]
+    cells = [step.target for step in plan.steps if step.statement and step.kind.cellcli]
     refuse_writer(session, services, tuple(dict.fromkeys(cells)))
 
 

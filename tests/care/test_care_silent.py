@@ -10,7 +10,8 @@ import pytest
 
 from exacell.care.health import AREAS, TITLES, Finding, Level
 from exacell.change.execute import execute
-from exacell.change.running import Outcome, judge
+from exacell.change.running import Outcome
+from exacell.change.targets.cells import judge
 from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
 from exacell.output.care import health_lines, matrix_lines

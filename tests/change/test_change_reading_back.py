@@ -13,7 +13,7 @@ from exacell.cellcli.messages import errors
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import read_xml_documents, values
 from exacell.cellcli.statement import Change, parse
-from exacell.change.probe import judged, lists_for
+from exacell.change.targets.cells import judged, lists_for
 from exacell.core.errors import ExacellError
 from exacell.plan import facts as f
 from exacell.plan.guards.choice import facts_needed, guard_plan

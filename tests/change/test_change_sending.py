@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from exacell.change.probe import Prober
 from exacell.change.sending import Sending, size_of
+from exacell.change.targets.kinds import Targets
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.asmfacts import AsmFacts, Operation
 from exacell.plan.model import Check, Op, Step
@@ -82,14 +82,14 @@ def test_a_wait_for_a_rebalance_tells_percent_and_time_left() -> None:
         def facts(self, *, first: str = "") -> AsmFacts:
             return facts
 
-    prober = Prober(None, {"main": Client()})  # type: ignore[arg-type, dict-item]
+    targets = Targets(None, {"main": Client()})  # type: ignore[arg-type]
 
     def step(group: str) -> Step:
         check = Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group})
         values: dict[str, Any] = {"target": "n1", "asm": "main", "what": "wait", "proves": (check,)}
         return Step(**values)
 
-    assert prober.far(step("DATA")) is None
-    assert prober.asm("main", step("DATA").proves)
-    assert prober.far(step("DATA")) == ("rebalance of DATA runs with power 4: 45%, 12 minutes left", 0.45, 720.0)
-    assert prober.far(step("RECO")) is None
+    assert targets.far(step("DATA")) is None
+    assert targets.failed({"n1": (step("DATA"), step("DATA").proves)})["n1"]
+    assert targets.far(step("DATA")) == ("rebalance of DATA runs with power 4: 45%, 12 minutes left", 0.45, 720.0)
+    assert targets.far(step("RECO")) is None

@@ -166,7 +166,7 @@ def test_asms_clocks_are_read_once_more_for_each_target(
     monkeypatch.setattr("exacell.change.dcli.leaving.facts_with_cellsrv_stopped", lambda *_: ())
     monkeypatch.setattr("exacell.change.dcli.leaving.gather", gather)
     monkeypatch.setattr("exacell.change.dcli.leaving.with_asm_sizes", lambda session, services, facts, _: facts)
-    monkeypatch.setattr("exacell.change.dcli.leaving.Prober.cells", lambda *_: {})
+    monkeypatch.setattr("exacell.change.dcli.leaving.failed_on_cells", lambda *_: {})
     changes = tuple(command_findings("cellcli -e alter cell restart services cellsrv").changes)
     group = _group(fleet=SimpleNamespace(query=print))
     group.request = SimpleNamespace(read_timeout=1.0)

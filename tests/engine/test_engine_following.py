@@ -13,8 +13,8 @@ from engine_fakes import CELLS, Bench
 
 from exacell.change.following import PATIENT, Board, Follower, Times
 from exacell.change.gatekeeper import Gatekeeper
-from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
+from exacell.change.targets.base import NO_ANSWER
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Check, Op, Rolling, Step
 from tests.support.every import every

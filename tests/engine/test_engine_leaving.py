@@ -12,8 +12,9 @@ from engine_fakes import CELLS, Bench
 from exacell.change.changing import _interrupted
 from exacell.change.following import Board, Follower, Times
 from exacell.change.gatekeeper import LEAST_LOOK, Gatekeeper
-from exacell.change.probe import Prober
 from exacell.change.running import Outcome, Report, StepResult
+from exacell.change.targets.cells import failed_on_cells
+from exacell.change.targets.kinds import Targets
 from exacell.core import background as meanwhile
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExitCode
@@ -89,12 +90,14 @@ def test_a_look_that_hangs_is_left(hanging: Hanging, bench: Bench) -> None:
 def test_cells_that_answered_are_judged_without_the_silent_one(hanging: Hanging, bench: Bench) -> None:
     """Of a look that is left, answers that came are not lost; of the cell that kept silent nothing is said but that."""
     hanging.cell = THREE
-    prober = Prober(bench.fleet, {"main": bench.asm})
-    found = prober.cells({ONE: [FINE], TWO: [BROKEN], THREE: [FINE]}, bench.cancel)
+    found = failed_on_cells(bench.fleet, {ONE: [FINE], TWO: [BROKEN], THREE: [FINE]}, bench.cancel)
     assert (found[ONE], list(found[TWO]), found[THREE]) == ({}, [0], {-1: "no answer yet"})
     hanging.cell = "exa1db01"
     bench.cancel.clear()
-    assert prober.asm("main", [Check(object="asm.diskgroup")], cancel=bench.cancel) == {-1: "no answer yet"}
+    step = Step(target="exa1db01", asm="main", what="w")
+    targets = Targets(bench.fleet, {"main": bench.asm})
+    asked = {"exa1db01": (step, [Check(object="asm.diskgroup")])}
+    assert targets.failed(asked, bench.cancel) == {"exa1db01": {-1: "no answer yet"}}
 
 
 def plan(within: float, *, needs: tuple[Check, ...] = (), **more: object) -> Plan:

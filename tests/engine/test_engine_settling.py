@@ -12,9 +12,9 @@ from engine_desk import Desk, Left
 from engine_fakes import CELLS, NODES, Bench
 
 from exacell.change import settling
-from exacell.change.probe import NO_ANSWER
 from exacell.change.resuming import retry
 from exacell.change.settling import LATE_LOOKS, drops_to_come, settle
+from exacell.change.targets.base import NO_ANSWER, Wanted
 from exacell.core.config import POLL
 from exacell.plan.model import Check, Op, Step
 from exacell.session.state import Options
@@ -58,17 +58,13 @@ def test_it_is_done_under_way_or_not_done(
         def __init__(self, *_: object) -> None:
             pass
 
-        def asm(self, _: str, checks: Sequence[Check], *, first: str, cancel: object) -> Mapping[int, str]:
+        def failed(self, wanted: Wanted, cancel: object) -> Mapping[str, Mapping[int, str]]:
             assert cancel is desk.session.interrupted
-            asked.append(checks)
-            return failures
-
-        def cells(self, wanted: Mapping[str, Sequence[Check]], cancel: object) -> Mapping[str, Mapping[int, str]]:
-            assert cancel is desk.session.interrupted
-            asked.extend(wanted.values())
+            assert [(target, one.owner) for target, (one, _) in wanted.items()] == [(target, asm or target)]
+            asked.extend(checks for _, checks in wanted.values())
             return dict.fromkeys(wanted, failures)
 
-    monkeypatch.setattr(settling, "Prober", Told)
+    monkeypatch.setattr(settling, "Targets", Told)
     target = NODES[0] if asm else CELLS[0]
     step = Step(target=target, asm=asm, what="w", statement="ALTER x", proves=(SIZE, MEMBERS), hopes=hopes)
     desk = Desk(bench)
@@ -99,10 +95,10 @@ def telling(monkeypatch: pytest.MonkeyPatch, *failures: Mapping[int, str]) -> No
         def __init__(self, *_: object) -> None:
             pass
 
-        def cells(self, wanted: Mapping[str, Sequence[Check]], cancel: object) -> Mapping[str, Mapping[int, str]]:
+        def failed(self, wanted: Wanted, cancel: object) -> Mapping[str, Mapping[int, str]]:
             return dict.fromkeys(wanted, left.pop(0) if len(left) > 1 else left[0])
 
-    monkeypatch.setattr(settling, "Prober", Told)
+    monkeypatch.setattr(settling, "Targets", Told)
 
 
 GONE: Mapping[int, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -10,9 +10,11 @@ from engine_fakes import DONE, NOT_SENT, REFUSED, Bench, outcomes
 from flash_plans import DROP, FLUSH, NEW, ONE, TWO, all_caching, pending, resize
 
 from exacell.change.engine import FRESH, LOOKS, Engine
+from exacell.change.targets.base import Failed, Wanted
+from exacell.change.targets.kinds import Targets
 from exacell.core.errors import ExitCode
 from exacell.journal.record import Journal, Row
-from exacell.plan.model import Check, Gate, Stage, Step
+from exacell.plan.model import Gate, Stage, Step
 
 HOUR = 3600.0
 
@@ -70,9 +72,9 @@ def test_what_is_fresh_is_sent_and_looked_at_once(bench: Bench, monkeypatch: pyt
 
 def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It should notice what became of a cell while another one kept it waiting, before its statement leaves."""
-    real, waited = Engine._probe, list[float]()
+    real, waited = Targets.failed, list[float]()
 
-    def slow(self: Engine, wanted: Mapping[str, tuple[Step, Sequence[Check]]], *rest: Any) -> dict[str, dict[int, str]]:
+    def slow(self: Targets, wanted: Wanted, *rest: Any) -> Failed:
         found = real(self, wanted, *rest)
         if not waited and any(step.statement == DROP for step, _ in wanted.values()):
             waited.append(FRESH + 1)
@@ -80,7 +82,7 @@ def test_who_waited_for_a_silent_cell_is_looked_at_again(bench: Bench, monkeypat
             bench.transport.cells[TWO].status = "normal"  # Somebody cancelled its flush.
         return found
 
-    monkeypatch.setattr(Engine, "_probe", slow)
+    monkeypatch.setattr(Targets, "failed", slow)
     report = bench.run(resize(bench))
     assert bench.transport.statements(TWO) == [FLUSH]
     assert outcomes(report)[TWO][:3] == [DONE, REFUSED, NOT_SENT]

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from engine_fakes import CELLS, Bench, lost, on, said
 
-from exacell.change.running import Outcome, judge
+from exacell.change.running import Outcome
+from exacell.change.targets.hosts import judge
 from exacell.change.undoing import Done, _put_back, _refuse_impossible, read_change
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB

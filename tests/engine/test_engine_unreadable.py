@@ -7,7 +7,7 @@ from engine_desk import Desk, told
 from engine_fakes import CELLS, Bench
 
 from exacell.care.health import Observed, examine, words
-from exacell.change.probe import Prober
+from exacell.change.targets.cells import failed_on_cells
 from exacell.commands.iorm import show
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.line import parse_line
@@ -37,7 +37,7 @@ def test_nothing_is_planned_by_it(desk: Desk) -> None:
 def test_nothing_is_proven_by_it(desk: Desk) -> None:
     """A check of the plan fails on that cell and tells what stands there, and is judged on the others all the same."""
     check = Check(object="iormplan", attribute="dbPlan", value="((name=SPOT,share=8))")
-    failed = Prober(desk.fleet, {}).cells(dict.fromkeys(CELLS, (check,)))
+    failed = failed_on_cells(desk.fleet, dict.fromkeys(CELLS, (check,)))
     assert failed[ONE] == failed[THREE] == {}
     assert STRANGE in failed[TWO][0]
 

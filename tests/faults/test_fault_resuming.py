@@ -13,7 +13,8 @@ from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED
 
 from exacell.change.leftbehind import left_behind
-from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.targets.base import NO_ANSWER
+from exacell.change.targets.kinds import Targets
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 
@@ -150,7 +151,7 @@ def test_what_has_moved_counts_before_what_is_silent(rack: MatrixRack, monkeypat
     operator = rack.operator()
     operator.must("disable flashlog db=SPOT -y")
     found = {CELLS[0]: {NO_ANSWER: "no answer"}, CELLS[1]: {0: "iormplan flashLog is on"}}
-    monkeypatch.setattr(Prober, "cells", lambda prober, wanted: found)
+    monkeypatch.setattr(Targets, "failed", lambda targets, wanted: found)
     said = operator.do("undo 1 -y")
     assert said.code == 2 and "exa1cel02: iormplan flashLog is on; it has been changed since" in said.text
 

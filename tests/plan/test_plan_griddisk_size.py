@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, asm, asm_disk, cell, disk, free_grid, grid, group, operation, sent, step
 
-from exacell.change.probe import asm_records
+from exacell.change.targets.asm import asm_records
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
 from exacell.plan.asmfacts import AsmFacts

@@ -9,7 +9,7 @@ from plan_factory import CELLS, cell, rack
 from plan_guarding import guard, only
 
 from exacell.cellcli.iorm import over_allocated, parse as parse_iorm
-from exacell.change.probe import judged, lists_for
+from exacell.change.targets.cells import judged, lists_for
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Undo
 

@@ -13,8 +13,8 @@ from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import needs_now, plans_in_order
 from exacell.change.dcli.verdict import Judgement, facts_for
 from exacell.change.lockwatch import Vigil
-from exacell.change.probe import Prober, upon
 from exacell.change.racklock import lock_of
+from exacell.change.targets.cells import failed_on_cells, upon
 from exacell.core.errors import ExacellError
 from exacell.core.values import dataclass, field, replace
 from exacell.plan.model import Plan, Risk, highest
@@ -92,5 +92,5 @@ class Leaving:
         # Plans here lose data only if that was accepted by name.
         if now.rank > confirmed.rank and now is not Risk.DATA:
             return f"its risk is {now} now, and was {confirmed} when it was judged"
-        failures = Prober(services.fleet, {}).cells(needs_now(plans))
+        failures = failed_on_cells(services.fleet, needs_now(plans))
         return next(iter(failures.get(cell, {}).values()), "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import Record, read_xml_documents
 from exacell.cellcli.secrets import masked
-from exacell.change.probe import asm_records
+from exacell.change.targets.asm import asm_records
 from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import MIB, parse_size
 from exacell.output.result import worst

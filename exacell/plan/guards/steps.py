@@ -254,8 +254,8 @@ class Back:
 def taken_back(plan: Plan, step: Step) -> Back | None:
     """Return the undo of a step of the plan; None if nothing is to be taken back, or nothing is known about it."""
     undo = "; ".join(plan.inverse.get(step.target, ()))
-    alike = (other.target for other in plan.steps if other.asm == step.asm)
-    if step.undo is Undo.STATEMENT and step.asm and not undo and any(plan.inverse.get(node) for node in alike):
+    alike = (other.target for other in plan.steps if (other.kind, other.owner) == (step.kind, step.owner))
+    if step.undo is Undo.STATEMENT and step.kind.shared and not undo and any(plan.inverse.get(node) for node in alike):
         return None  # The undo for a disk group is one statement for all nodes.
     if step.undo is Undo.IMPOSSIBLE:
         return Back(undo=undo, but=step.inverse or step.what)

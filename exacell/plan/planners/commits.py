@@ -13,8 +13,9 @@ from typing import Any
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
-from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.plan.planners.reads import TABLE as KEYS, drop_keys
+from exacell.plan.targets import DATABASE
 
 TABLE = "EXACELL_COMMITS"
 """The table that the load creates and drops; it has a row for each session."""
@@ -196,7 +197,7 @@ def _drop(node: str, database: str) -> Step:
 def _step(node: str, database: str, statement: str, what: str, proof: Check) -> Step:
     return Step(
         target=node,
-        asm=f"{DATABASE}{database}",
+        asm=DATABASE.written(database),
         statement=statement,
         what=what,
         proves=(proof,),

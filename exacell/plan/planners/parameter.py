@@ -15,8 +15,9 @@ from exacell.core.meant import ask_for
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 from exacell.plan.dbchange import SetParameter, is_speed, literal, quoted
-from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.plan.planners.smart_cache import PAIR, caveats, check_pair
+from exacell.plan.targets import DATABASE
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 """Records by object, as :mod:`exacell.session.dbrecords` reads them."""
@@ -45,7 +46,7 @@ class ParameterMaker:
 
     def step(self, sql: str, what: str, *, node: str = "", **more: Any) -> Step:
         """Return a step for the database's instance on a node."""
-        return Step(target=node or self.node, asm=f"{DATABASE}{self.database}", statement=sql, what=what, **more)
+        return Step(target=node or self.node, asm=DATABASE.written(self.database), statement=sql, what=what, **more)
 
     def parameter(self, change: SetParameter) -> Plan:
         """Return the plan of ALTER SYSTEM SET or RESET."""

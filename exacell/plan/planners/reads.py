@@ -14,7 +14,8 @@ from typing import Any
 
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.values import dataclass
-from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.targets import DATABASE
 
 TABLE = "EXACELL_KEYS"
 """The table that the load creates and drops; it has a row for each key."""
@@ -187,4 +188,4 @@ def drop_keys(node: str, database: str) -> Step:
 
 
 def _step(node: str, database: str, statement: str, what: str) -> Step:
-    return Step(target=node, asm=f"{DATABASE}{database}", statement=statement, what=what, risk=Risk.PERFORMANCE)
+    return Step(target=node, asm=DATABASE.written(database), statement=statement, what=what, risk=Risk.PERFORMANCE)

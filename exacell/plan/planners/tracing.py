@@ -13,7 +13,8 @@ from typing import Any
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.values import dataclass
 from exacell.plan.dbchange import literal, quoted
-from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.targets import DATABASE
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 """``db.trace`` and ``db.session`` as :class:`exacell.session.dbclient.DatabaseClient` reads them."""
@@ -139,7 +140,7 @@ def trace_plan(
         )
     step = Step(
         target=node,
-        asm=f"{DATABASE}{name}",
+        asm=DATABASE.written(name),
         statement=whose.call(on=on),
         what=f"trace {_word(on)} for {whose.told} of {name}",
         proves=_proofs(whose, on),

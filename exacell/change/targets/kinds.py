@@ -1,0 +1,85 @@
+"""Lead from a step's kind to the module that works with it; a new kind has its line in WAYS."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from exacell.change.running import StepResult
+from exacell.change.targets.asm import AsmClusters
+from exacell.change.targets.base import Failed, Going, Wanted, Way
+from exacell.change.targets.cells import Cells
+from exacell.change.targets.databases import Databases
+from exacell.change.targets.hosts import Hosts
+from exacell.plan.foreseen import Foreseen
+from exacell.plan.model import Step
+from exacell.plan.targets import ASM, CELL, DATABASE, HOST, KINDS, Kind, kind_of
+from exacell.session.fleet import Fleet
+from exacell.session.given import Services, Session
+
+WAYS: Mapping[Kind, type[Way]] = {CELL: Cells, HOST: Hosts, ASM: AsmClusters, DATABASE: Databases}
+"""The module's class for each kind of target."""
+
+
+def opened(
+    session: Session,
+    services: Services,
+    steps: Iterable[Step],
+    *,
+    clusters: Iterable[str] = (),
+    foreseen: Foreseen | None = None,
+) -> dict[str, Any]:
+    """Return owner → client for the ASM clusters and databases that steps change.
+
+    Args:
+        clusters: further ASM clusters, which gates ask.
+        foreseen: what to treat as already changed in databases; None for nothing.
+
+    Raises:
+        ConfigError: there is no ASM cluster of that name.
+    """
+    owners = dict.fromkeys([*(step.owner for step in steps if step.kind.shared), *map(ASM.written, clusters)])
+    kinds = {owner: kind_of(owner, host=False) for owner in owners}
+    return {o: WAYS[kind].opened(session, services, kind.name(o), foreseen) for o, kind in kinds.items()}
+
+
+class Targets:
+    """The targets of plans on one rack, each asked and sent to in the way of its kind.
+
+    Args:
+        clients: what :func:`opened` has returned for the steps that come.
+    """
+
+    def __init__(self, fleet: Fleet, clients: Mapping[str, Any]) -> None:
+        own = {kind: {o: c for o, c in clients.items() if kind_of(o, host=False) is kind} for kind in KINDS}
+        self._ways = {kind: WAYS[kind](fleet, own[kind]) for kind in KINDS}
+
+    def failed(self, wanted: Wanted, cancel: threading.Event | None = None) -> Failed:
+        """Return for each target the checks that fail, the check's place → why; see :meth:`Way.failed`."""
+        found: Failed = {}
+        for kind, steps in _by_kind(step for step, _ in wanted.values()):
+            found |= self._ways[kind].failed({step.target: wanted[step.target] for step in steps}, cancel)
+        return found
+
+    def send(self, steps: Sequence[Step], going: Going) -> Iterator[StepResult]:
+        """Send the statements of steps and yield how each ended; steps without a statement are left out.
+
+        Raises:
+            RefusedError: the transport is read-only.
+        """
+        for kind, own in _by_kind(step for step in steps if step.statement):
+            yield from self._ways[kind].send(own, going)
+
+    def far(self, step: Step) -> tuple[str, float, float] | None:
+        """Return the progress of what a step waits for, from the last look: in words, 0 to 1, seconds left; None if unknown."""
+        return self._ways[step.kind].far(step)
+
+
+def _by_kind(steps: Iterable[Step]) -> Iterator[tuple[Kind, list[Step]]]:
+    """Yield each kind that steps have, in the order of KINDS, with its steps."""
+    every = list(steps)
+    for kind in KINDS:
+        own = [step for step in every if step.kind is kind]
+        if own:
+            yield kind, own
