@@ -34,7 +34,7 @@ GOALS = {
     "emulator: modules": "",
     "emulator: statements": "",
     "emulator: modules of fewer than 60 statements": "",
-    "emulator: modules in the largest circle": "",
+    "emulator: modules in the largest circle": "0",
     "emulator: modules of more than 800 lines": "0",
 }
 

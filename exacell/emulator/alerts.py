@@ -10,17 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from operator import eq, ge, gt, le, lt
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 from exacell.emulator.alert_models import Alert, Threshold
-from exacell.emulator.metric_reader import Reading
+from exacell.emulator.metric_reader import MetricReader, Reading
 from exacell.emulator.metric_words import description
 from exacell.emulator.models import Cell
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 from exacell.emulator.values import Metric, metric_text
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
 
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, "=": eq, ">=": ge, ">": gt}
 """Source: Oracle SAGUG, create-threshold."""
@@ -46,17 +42,16 @@ def alert_state(cell: Cell, metric: str, owner: str) -> str:
     return max(states, key=SEVERITIES.index, default=SEVERITIES[0])
 
 
-def watch(rack: Rack, cell: Cell, moment: float) -> None:
+def watch(cell: Cell, reader: MetricReader, moment: float) -> None:
     """Compare all thresholds of a cell with the collection of ``moment``; begin, change or clear alerts."""
-    reader = rack.reader(cell)
     for name, threshold in cell.thresholds.items():
         metric, owner = metric_and_object(name)
         for reading in reader.readings(moment, [metric_definitions()[metric]]):
             if owner in ("", reading.object_name):
-                _look(rack, cell, threshold, reading)
+                _look(cell, threshold, reading)
 
 
-def _look(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading) -> None:
+def _look(cell: Cell, threshold: Threshold, reading: Reading) -> None:
     crossed = COMPARISONS[threshold.comparison]
     now, owner = SEVERITIES[0], reading.object_name
     recent = threshold.recent.setdefault(owner, [])
@@ -72,10 +67,10 @@ def _look(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading) -> Non
     if now == before or 0 < streak < threshold.occurrences:
         return
     threshold.states[owner] = now
-    _raise(rack, cell, threshold, reading, now)
+    _raise(cell, threshold, reading, now)
 
 
-def _raise(rack: Rack, cell: Cell, threshold: Threshold, reading: Reading, severity: str) -> None:
+def _raise(cell: Cell, threshold: Threshold, reading: Reading, severity: str) -> None:
     key = f"{threshold.name}|{reading.object_name}"
     sequence = cell.open_alerts.get(key)
     members = [alert for alert in cell.alerts if alert.sequence == sequence] if sequence is not None else []

@@ -9,12 +9,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping
 
-from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.databases import AwrSnapshot, Database
 from exacell.emulator.device_io import share
 from exacell.emulator.event_rows import EVENTS, waited_of
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
+from exacell.emulator.versions import version_text
 
 
 def take_snapshot(instance: Instance, database: Database) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
@@ -28,10 +27,8 @@ from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.models import Cell
 from exacell.emulator.smart_scans import content_counter, scan
 from exacell.emulator.surroundings import Around
-from exacell.emulator.work.reading import TableReads
-
-if TYPE_CHECKING:
-    from exacell.emulator.truth import Truth
+from exacell.emulator.truth import Truth
+from exacell.emulator.work.table_reads import TableReads
 
 _BLOCK = 8 * KIB
 

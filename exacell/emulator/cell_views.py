@@ -10,15 +10,12 @@ import pickle
 import re
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.instances import Instance
 from exacell.emulator.program import Out
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.sql.values import Value
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
 
 _LISTS = {
     "CELL": "cell",
@@ -59,7 +56,7 @@ def gathered(instance: Instance, statement: str) -> Iterator[None]:
             yield
 
 
-def _texts(rack: Rack, host: str) -> dict[str, str]:
+def _texts(rack: RackView, host: str) -> dict[str, str]:
     """Return the configuration of a cell by type; it is listed again only if the cell, or what ASM knows of it, has changed."""
     cell = rack.cells[host]
     known_to_asm = [rack.asm.disk(host, name) for name in cell.grid_disks] if rack.asm is not None else []
@@ -72,7 +69,7 @@ def _texts(rack: Rack, host: str) -> dict[str, str]:
     return {**texts, _MOVING: _listed(rack, host, _MOVING)}
 
 
-def _listed(rack: Rack, host: str, kind: str) -> str:
+def _listed(rack: RackView, host: str, kind: str) -> str:
     asked = ["-xml", "-e", f"list {_LISTS[kind]} detail"]
     running = cellcli(rack, host, "celladmin", asked, tty=False, has_stdin=False)
     return _as_configuration("".join(event.text for event in running if isinstance(event, Out) and not event.err))

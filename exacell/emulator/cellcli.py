@@ -22,7 +22,7 @@ from exacell.emulator.place import Place
 from exacell.emulator.printer import Format
 from exacell.emulator.profiles import DOUBLE_DASH_XML_SINCE, EFFICIENCY
 from exacell.emulator.program import Ask, Event, Out, Pause, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.schema import Release
 from exacell.emulator.spool import NO_FILES, FileAccess, ReadFile, Spool
 from exacell.emulator.statements.dispatch import READS, execute
@@ -84,7 +84,7 @@ def parse_options(argv: Sequence[str], release: Release) -> Options | None:
 
 
 def cellcli(
-    rack: Rack,
+    rack: RackView,
     cell: str,
     login: str,
     argv: Sequence[str],

@@ -20,7 +20,7 @@ from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.metrics import CellMetrics, gauges
 from exacell.emulator.models import Cell
 from exacell.emulator.program import Out, Pause, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.schema import rows_of
 
 GROUPS = {
@@ -89,7 +89,7 @@ def statistics() -> tuple[Statistic, ...]:
     return tuple(found)
 
 
-def cellsrvstat(rack: Rack, host: str, argv: Sequence[str]) -> Program:
+def cellsrvstat(rack: RackView, host: str, argv: Sequence[str]) -> Program:
     """Run ``cellsrvstat`` on a cell; ``-interval`` is in seconds of the rack's clock.
 
     Returns:
@@ -103,7 +103,7 @@ def _refused(line: str) -> Program:
     return 1
 
 
-def _run(rack: Rack, host: str, argv: Sequence[str]) -> Program:
+def _run(rack: RackView, host: str, argv: Sequence[str]) -> Program:
     wanted = _parsed(argv, new=rack.release.number >= _FLASH_CACHE_SINCE)
     if isinstance(wanted, str):
         yield Out(f"{wanted}{_USAGE}", err=True)
@@ -171,7 +171,7 @@ def _listed(rows: Sequence[Statistic]) -> str:
     return text + "".join(f"{row.name:<20}{row.description} {'*' if row.absolute else ''}\n" for row in rows)
 
 
-def _sample(wanted: _Wanted, now: Mapping[str, Value], before: Mapping[str, Value], rack: Rack) -> str:
+def _sample(wanted: _Wanted, now: Mapping[str, Value], before: Mapping[str, Value], rack: RackView) -> str:
     new = rack.release.number >= _FLASH_CACHE_SINCE
     width, between = (53, "") if new else (50, "\n")
     moment = time.asctime(time.gmtime(rack.now()))
@@ -195,7 +195,7 @@ def _sample(wanted: _Wanted, now: Mapping[str, Value], before: Mapping[str, Valu
     return text
 
 
-def _values(rack: Rack, cell: Cell, metrics: CellMetrics) -> dict[str, Value]:
+def _values(rack: RackView, cell: Cell, metrics: CellMetrics) -> dict[str, Value]:
     counters = {**metrics.counters, **gauges(cell)}
     made = {**_memory(rack.model.memory_gb), **_threads(rack, metrics, counters), "sio_oe": _efficiency(counters)}
     return {
@@ -230,7 +230,7 @@ def _memory(memory_gb: int) -> dict[str, Value]:
     }
 
 
-def _threads(rack: Rack, metrics: CellMetrics, counters: Mapping[str, float]) -> dict[str, Value]:
+def _threads(rack: RackView, metrics: CellMetrics, counters: Mapping[str, float]) -> dict[str, Value]:
     """Return the statistics of threads, jobs and network ports; the ports follow from the database nodes' instances."""
 
     def total(*names: str) -> int:

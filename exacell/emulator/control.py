@@ -13,14 +13,13 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from exacell.core.errors import EmulatorError, RackFormatError
 from exacell.core.units import parse_duration, parse_size
 from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
-from exacell.emulator.rack_file import rack_file, refuse_real_rack, write_rack_file
+from exacell.emulator.rack_file import AsmInfo, RackInfo, rack_file, refuse_real_rack, write_rack_file
 from exacell.emulator.requests import ANSWER_S, ask, existing_rack
 from exacell.emulator.store import (
     Json,
@@ -61,45 +60,6 @@ _COMMITS_S = 20_000.0
 """The least commits that a rack makes in a second."""
 _HELD_BACK = 4.0
 """Factor by which a load may take longer than expected from its speed, on a machine that is busy with other work."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AsmInfo:
-    """One ASM cluster of an emulated rack."""
-
-    name: str
-    nodes: tuple[str, ...]
-    databases: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RackInfo:
-    """Information about an emulated rack.
-
-    Attributes:
-        speed: rack seconds that pass in one wall second.
-        ssh_config: the file with which ssh, scp and sftp reach the rack's hosts.
-        started: when the running process started, ISO 8601; empty when it does not run.
-        down: the hosts that are switched off or are starting.
-        no_shells: why the running rack's hosts have no shells; empty if they have shells.
-    """
-
-    name: str
-    running: bool
-    pid: int | None
-    cells: tuple[str, ...]
-    dbnodes: tuple[str, ...]
-    databases: tuple[str, ...]
-    asm: tuple[AsmInfo, ...]
-    model: str
-    release: str
-    mode: str
-    speed: float
-    seed: int
-    ssh_config: Path
-    started: str
-    down: tuple[str, ...]
-    no_shells: str
 
 
 def start(

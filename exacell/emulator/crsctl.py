@@ -13,12 +13,12 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.asm.rows import cluster_name
 from exacell.emulator.crs_resources import FilterError, Resource, matcher, resources
 from exacell.emulator.program import Out, Program
+from exacell.emulator.versions import version_text
 
 _RULE = "-" * 80
 _WIDE_SINCE = (12, 1)

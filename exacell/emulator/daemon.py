@@ -25,6 +25,7 @@ from exacell.core.errors import EmulatorError, ExacellError, RackFormatError
 from exacell.emulator.beneath import HostFiles
 from exacell.emulator.faults import Kind
 from exacell.emulator.fronts import DOWN
+from exacell.emulator.host_kinds import KINDS
 from exacell.emulator.host_making import HostMaking
 from exacell.emulator.host_shells import HostShells
 from exacell.emulator.host_tools import uname_script
@@ -34,7 +35,7 @@ from exacell.emulator.programs import Programs
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
-from exacell.emulator.shell import KINDS, Host, write_path, write_programs
+from exacell.emulator.shell import Host, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json, write_text
 from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World

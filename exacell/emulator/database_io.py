@@ -13,8 +13,9 @@ from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import ABSORBED, REJECTED
 from exacell.emulator.device_io import Counters
 from exacell.emulator.load_profiles import Profile
+from exacell.emulator.redo_times import DISK_US, OVERHEAD_US
 from exacell.emulator.wait_sizes import SYNC, WRITE, counted_sizes
-from exacell.emulator.workload import DISK_US, OVERHEAD_US, REDO_WRITE_BYTES
+from exacell.emulator.workload import REDO_WRITE_BYTES
 
 BLOCK_BYTES = 8 * KIB
 REDO_BLOCK_BYTES = 512

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from exacell.emulator.asm.attributes import Version, version_text
 from exacell.emulator.asm.rows import own_groups
 from exacell.emulator.databases import CACHE_FILE, CACHE_SIZE, OVERRIDE
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
-
-
-def banner(version: Version) -> str:
-    """Return the product line of a release, with only the first part of its version number."""
-    suffix = {11: "11g", 12: "12c", 18: "18c", 19: "19c"}[version[0]]
-    return f"Oracle Database {suffix} Enterprise Edition Release {version_text(version)} - 64bit Production"
-
+from exacell.emulator.versions import banner, version_text
 
 SETTABLE: Mapping[str, tuple[int, str | None]] = MappingProxyType(
     {

@@ -20,7 +20,7 @@ from exacell.emulator.metric_reader import rounded
 from exacell.emulator.metric_scene import IB_PORTS, INFINIBAND_PORTS, ROCE_PORTS
 from exacell.emulator.metric_words import description
 from exacell.emulator.metrics import HISTORY_S
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.schema import MetricDefinition, Release, metric_definitions, metrics_in, release_of, rows_of
 from exacell.emulator.values import Metric, Row, Time, passes
 
@@ -105,7 +105,7 @@ class _Moved:
 class DbmReader:
     """Computes the metrics of one database server."""
 
-    def __init__(self, rack: Rack, node: str, *, cores: int, memory_gb: int, fans: int) -> None:
+    def __init__(self, rack: RackView, node: str, *, cores: int, memory_gb: int, fans: int) -> None:
         """Args: ``cores``, ``memory_gb``, ``fans``: of the database server."""
         self._rack, self._node = rack, node
         self._cpus, self._memory_gb, self._fans = 2 * cores, memory_gb, fans

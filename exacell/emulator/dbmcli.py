@@ -27,7 +27,7 @@ from exacell.emulator.grammar import ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.names import node_address
 from exacell.emulator.program import Ask, Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.raid_tools import drives_of
 from exacell.emulator.schema import Attribute, ObjectType, object_types, release_of, rows_of
 from exacell.emulator.tokens import TokenStream, is_comment, statements_of
@@ -72,7 +72,7 @@ def dbm_object_types() -> Mapping[str, ObjectType]:
     return MappingProxyType({"DBSERVER": server, "IORMPLAN": plan, **others})
 
 
-def _reader(rack: Rack, node: str) -> DbmReader:
+def _reader(rack: RackView, node: str) -> DbmReader:
     hardware = _hardware()[rack.spec.model]
     fans = int(str(hardware["fan_count"]).partition("/")[0])
     return DbmReader(rack, node, cores=int(hardware["cores"]), memory_gb=int(hardware["memory_gb"]), fans=fans)
@@ -98,7 +98,7 @@ def server_memory_gb(model: str) -> int:
     return int(_hardware()[model]["memory_gb"])
 
 
-def server_row(rack: Rack, node: str) -> Row:
+def server_row(rack: RackView, node: str) -> Row:
     """Return the one row of LIST DBSERVER."""
     release, hardware = rack.release, _hardware()[rack.spec.model]
     number = rack.dbnodes.index(node)
@@ -139,7 +139,7 @@ def server_row(rack: Rack, node: str) -> Row:
     return row
 
 
-def disk_rows(rack: Rack, node: str) -> list[Row]:
+def disk_rows(rack: RackView, node: str) -> list[Row]:
     """Return the rows of LIST PHYSICALDISK: the drives of the RAID controller."""
     return [
         {
@@ -162,7 +162,7 @@ def disk_rows(rack: Rack, node: str) -> list[Row]:
     ]
 
 
-def dbmcli(rack: Rack, node: str, argv: Sequence[str], *, tty: bool, has_stdin: bool) -> Program:
+def dbmcli(rack: RackView, node: str, argv: Sequence[str], *, tty: bool, has_stdin: bool) -> Program:
     """Run ``dbmcli`` on a database node.
 
     Returns:
@@ -181,7 +181,7 @@ def dbmcli(rack: Rack, node: str, argv: Sequence[str], *, tty: bool, has_stdin: 
     return (yield from _converse(rack, node, options, tty=tty, ask=tty or has_stdin))
 
 
-def _converse(rack: Rack, node: str, options: Options, *, tty: bool, ask: bool) -> Program:
+def _converse(rack: RackView, node: str, options: Options, *, tty: bool, ask: bool) -> Program:
     """Read statements from standard input until it ends or EXIT; banner and prompts are those of CellCLI."""
     release, prompts = rack.release, not options.no_prompt
     if not options.no_banner:
@@ -200,7 +200,7 @@ def _converse(rack: Rack, node: str, options: Options, *, tty: bool, ask: bool) 
     return 0
 
 
-def _batch(rack: Rack, node: str, text: str, *, echoed: int = 0) -> Program:
+def _batch(rack: RackView, node: str, text: str, *, echoed: int = 0) -> Program:
     for statement in () if is_comment(text) else statements_of(text):
         if is_comment(statement):
             continue
@@ -214,7 +214,7 @@ def _batch(rack: Rack, node: str, text: str, *, echoed: int = 0) -> Program:
     return 0
 
 
-def _printed(rack: Rack, node: str, statement: str) -> Program:
+def _printed(rack: RackView, node: str, statement: str) -> Program:
     for text in _answer(rack, node, statement):
         yield Out(text)
     return 0
@@ -225,7 +225,7 @@ def _refused(line: str) -> Program:
     return 0
 
 
-def _answer(rack: Rack, node: str, text: str) -> Iterator[str]:
+def _answer(rack: RackView, node: str, text: str) -> Iterator[str]:
     """Yield the output of a statement.
 
     Raises:
@@ -239,7 +239,7 @@ def _answer(rack: Rack, node: str, text: str) -> Iterator[str]:
         yield printer.describe(parse_describe(stream, release, known).object_type, release)
 
 
-def _list(rack: Rack, node: str, statement: ListStatement) -> Iterator[str]:
+def _list(rack: RackView, node: str, statement: ListStatement) -> Iterator[str]:
     owner, release = statement.object_type, rack.release.number
     if owner.name in METRIC_TYPES:
         for name in statement.names:
@@ -267,7 +267,7 @@ def _list(rack: Rack, node: str, statement: ListStatement) -> Iterator[str]:
     yield layout(rows[: statement.limit], columns, largest_suffix=rack.release.largest_suffix)
 
 
-def _rows(rack: Rack, node: str, statement: ListStatement) -> Iterator[Row]:
+def _rows(rack: RackView, node: str, statement: ListStatement) -> Iterator[Row]:
     """Yield the rows of the named objects of one type, before the filters.
 
     Raises:
@@ -296,7 +296,7 @@ def _passes(row: Row, statement: ListStatement) -> bool:
     return all(passes(row.get(f.attribute.name), f) for f in statement.filters)
 
 
-def _history(rack: Rack, node: str, statement: ListStatement, columns: Sequence[Attribute]) -> Iterator[str]:
+def _history(rack: RackView, node: str, statement: ListStatement, columns: Sequence[Attribute]) -> Iterator[str]:
     """Yield a history minute by minute. While the column widths are computed, nothing is yielded: a week has a million rows."""
     reader, suffix = _reader(rack, node), rack.release.largest_suffix
     minutes, widths = list(reader.minutes(statement)), [1] * len(columns)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.asmcmd import asmcmd
@@ -12,12 +11,10 @@ from exacell.emulator.asm.instance import Asm
 from exacell.emulator.crsctl import crsctl, olsnodes
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.program import Out, Program
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.spool import NO_FILES, FileAccess
 from exacell.emulator.sqlplus.program import sqlplus
 from exacell.emulator.srvctl import srvctl
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
 
 PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm")
 """The names that :func:`program` knows."""
@@ -25,7 +22,7 @@ PROGRAMS = ("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm")
 
 def program(
     name: str,
-    rack: Rack,
+    rack: RackView,
     node: str,
     login: str,
     argv: Sequence[str],
@@ -51,7 +48,7 @@ def program(
         raise EmulatorError(f"{node} is no database node of {rack.spec.name}; they are {', '.join(rack.dbnodes)}")
     asm = rack.asm.of_node(node) if isinstance(rack.asm, AsmClusters) else rack.asm
     if not isinstance(asm, Asm):
-        raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with Asm.default or AsmClusters.default")
+        raise EmulatorError(f"the rack {rack.spec.name} has no ASM: attach one with new_asm or AsmClusters.default")
     number = asm.nodes.index(node)
     if name == "sqlplus":
         return sqlplus(asm, number, login, argv, env=env, tty=tty, files=files)

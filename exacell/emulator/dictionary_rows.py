@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from exacell.core.units import GIB, MIB
-from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.asm.model import AsmFile, DiskGroup
-from exacell.emulator.db_rows import banner
 from exacell.emulator.file_rows import tablespaces
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch, number_of
+from exacell.emulator.versions import banner, version_text
 
 _USERS = ("SYS", "SYSTEM", "DBSNMP", "XDB", "APP")
 _COMPONENTS = {

@@ -10,15 +10,12 @@ published sessions of replaced disks.
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from exacell.emulator.build import new_id, new_serial
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, PhysicalDisk
 from exacell.emulator.hardware_alerts import disk_failed, disk_replaced
 from exacell.emulator.models import Cell
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 NORMAL, FAILED, NOT_PRESENT, PROACTIVE = "normal", "failed", "not present", "proactive failure"
 DROPPED = " - dropped for replacement"
@@ -31,7 +28,7 @@ def cell_disk_on(cell: Cell, device: PhysicalDisk) -> CellDisk | None:
     return next((disk for disk in disks if disk.lun), disks[0] if disks else None)
 
 
-def set_status(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
+def set_status(rack: RackView, cell: Cell, device: PhysicalDisk, status: str) -> None:
     """Set a physical disk's status and with it that of its LUN, cell disk and grid disks; report the change to ASM.
 
     Flash that is only slow continues to serve I/O.
@@ -64,7 +61,7 @@ def _consequences(status: str) -> tuple[str, str, str]:
     return (status, NOT_PRESENT, "failed") if status == FAILED else (status, PROACTIVE, "failing")
 
 
-def fail(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
+def fail(rack: RackView, cell: Cell, device: PhysicalDisk, status: str) -> None:
     """Let a disk fail, or be about to fail: an alert is raised, and the cached data on a failed flash disk is lost."""
     set_status(rack, cell, device, status)
     disk = cell_disk_on(cell, device)
@@ -81,7 +78,7 @@ def fail(rack: Rack, cell: Cell, device: PhysicalDisk, status: str) -> None:
         rack.metrics[cell.host].count(**errors)
 
 
-def mend(rack: Rack, cell: Cell, device: PhysicalDisk) -> None:
+def mend(rack: RackView, cell: Cell, device: PhysicalDisk) -> None:
     """Make a disk normal again: its data is available again, and the alert about it is cleared."""
     set_status(rack, cell, device, NORMAL)
     disk = cell_disk_on(cell, device)
@@ -90,7 +87,7 @@ def mend(rack: Rack, cell: Cell, device: PhysicalDisk) -> None:
         disk_replaced(rack, cell, disk)
 
 
-def swap(rack: Rack, cell: Cell, device: PhysicalDisk, *, bare: bool) -> None:
+def swap(rack: RackView, cell: Cell, device: PhysicalDisk, *, bare: bool) -> None:
     """Replace a disk by a new one, with another serial number and insertion time.
 
     The cell disk and the grid disks of its place are created on the new disk, and ASM takes the grid disks back.
@@ -131,6 +128,6 @@ def _empty(cell: Cell, disk: CellDisk) -> None:
         member.dirty_bytes = member.used_bytes = member.stuck_bytes = member.flush_dirty = member.flush_used = 0
 
 
-def _tell(rack: Rack, cell: Cell, grid_disk: GridDisk, what: str) -> None:
+def _tell(rack: RackView, cell: Cell, grid_disk: GridDisk, what: str) -> None:
     if rack.asm is not None:
         rack.asm.grid_disk_changed(cell.host, grid_disk.name, what)

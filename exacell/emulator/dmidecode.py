@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from exacell.emulator.build import guid
 from exacell.emulator.host_hardware import MAKER, Hardware, hardware_of
 from exacell.emulator.program import Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _UNKNOWN = "Not Specified"
 _GROUPS = {"bios": (0,), "system": (1,), "baseboard": (2,), "chassis": (3,), "processor": (4,)}
@@ -57,7 +57,7 @@ class _WrongError(Exception):
     """The command line is wrong; the text is dmidecode's output on standard error."""
 
 
-def dmidecode(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
+def dmidecode(rack: RackView, host: str, login: str, argv: Sequence[str]) -> Program:
     """Run ``dmidecode`` on a host.
 
     Returns:

@@ -15,9 +15,9 @@ from decimal import Decimal
 from exacell.emulator.instances import Instance
 from exacell.emulator.session_rows import sessions
 from exacell.emulator.sql.values import Value, number_of
-from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.wait_sizes import sizes, spread
 from exacell.emulator.work.reading import DISK_US, FLASH_US, KEYED, READ, SCAN, SCAN_US, SCANNED_AT_ONCE
+from exacell.emulator.work.sessions import OWN_SESSION
 
 _CLASSES = {
     "Other": (1893977003, 0),

@@ -20,7 +20,7 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Cell
 from exacell.emulator.privileges import may_run
 from exacell.emulator.program import Ask, Event, Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.spool import FileAccess, ReadFile
 from exacell.emulator.statements.security import password_fits
 from exacell.emulator.tokens import statements_of
@@ -90,7 +90,7 @@ def parse_call(argv: Sequence[str]) -> Call | None:
 
 
 def exacli(
-    rack: Rack, argv: Sequence[str], *, env: Mapping[str, str], files: Files, has_stdin: bool, read: ReadFile
+    rack: RackView, argv: Sequence[str], *, env: Mapping[str, str], files: Files, has_stdin: bool, read: ReadFile
 ) -> Program:
     """Run ``exacli``.
 
@@ -149,7 +149,7 @@ def _fits(cell: Cell, user: str, password: str) -> bool:
     return user in LOGINS or made is None or password_fits(made, password)
 
 
-def _may(rack: Rack, cell: Cell, user: str, statement: str) -> bool:
+def _may(rack: RackView, cell: Cell, user: str, statement: str) -> bool:
     """Return whether a user may run a statement through ExaCLI."""
     if _NEVER.match(statement):
         return False
@@ -164,7 +164,7 @@ def _asked(prompt: str, has_stdin: bool) -> Generator[Event, str | None, str | N
     return (yield Ask(prompt)) if has_stdin else None
 
 
-def _statements(rack: Rack, cell: str, user: str, text: str, form: str, read: ReadFile) -> Program:
+def _statements(rack: RackView, cell: str, user: str, text: str, form: str, read: ReadFile) -> Program:
     for statement in statements_of(text):
         if not statement.strip():
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from exacell.core.errors import EmulatorError
 from exacell.core.units import KIB, MIB
@@ -12,10 +11,8 @@ from exacell.emulator.disk_health import fail, mend, swap
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.faults import Fault, Kind
 from exacell.emulator.models import Cell
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.workload import REDO_WRITE_BYTES, keep
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
 
 _STUCK_SHARE = 4
 """A stuck flush keeps a quarter of each disk's dirty data, at least a megabyte; this is the divisor."""
@@ -84,7 +81,7 @@ def check_fault(cell: Cell, fault: Fault) -> None:
         raise EmulatorError(f"{cell.host} {why}: there is no redo that only the flash log could hold")
 
 
-def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
+def stick_flush(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Make some dirty data of every cache member impossible to write.
 
     In write-through mode there is no dirty data, so nothing happens.
@@ -100,14 +97,14 @@ def stick_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
         member.stuck_bytes, member.stuck_how = stuck, str(fault.options["variant"])
 
 
-def release_flush(rack: Rack, cell: Cell, fault: Fault) -> None:
+def release_flush(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Make stuck data writable again."""
     if cell.flash_cache is not None:
         for member in cell.flash_cache.members.values():
             member.stuck_bytes, member.stuck_how = 0, ""
 
 
-def keep_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
+def keep_redo(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Let the disks fail redo writes: the flash log keeps its copies, and can't be dropped while it has them.
 
     Source: reference cellcli.md 4.2, FL_BY_KEEP, and 6.4, DROP FLASHLOG.
@@ -117,14 +114,14 @@ def keep_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
         rack.metrics[cell.host].count(**keep(cell.flash_log, max(1, int(fault.options["bytes"]) // REDO_WRITE_BYTES)))
 
 
-def save_redo(rack: Rack, cell: Cell, fault: Fault) -> None:
+def save_redo(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Let the disks accept redo again: the redo that the flash log kept is written to them."""
     cell.redo_stays_on_flash = False
     if cell.flash_log is not None:
         cell.flash_log.kept_bytes = 0
 
 
-def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
+def spoil_sector(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Make a sector of a hard disk bad, somewhere on its first grid disk: the next scrub finds and repairs it."""
     disk = cell.cell_disks[check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)]
     grid_disks = cell.grid_disks_on(disk.name)
@@ -133,7 +130,7 @@ def spoil_sector(rack: Rack, cell: Cell, fault: Fault) -> None:
     cell.bad_sectors.setdefault(disk.name, []).append((begin + place, fault.begins))
 
 
-def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+def break_disk(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Break a disk with its LUN, cell disk and grid disks; ASM drops the grid disks.
 
     Nothing happens to a disk that somebody has dropped before the fault begins.
@@ -146,14 +143,14 @@ def break_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
     fail(rack, cell, cell.physical_disks[disk.physical_disk], str(fault.options["status"]))
 
 
-def mend_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+def mend_disk(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Make the broken disk normal again; its grid disks are available again, and ASM takes them back."""
     device = cell.physical_disks.get(fault.before.get("disk", ""))
     if device is not None:
         mend(rack, cell, device)
 
 
-def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
+def replace_disk(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Replace a disk by a new one, which ends the faults of the old one."""
     place = str(fault.options["disk"])
     for other in rack.faults:
@@ -162,7 +159,7 @@ def replace_disk(rack: Rack, cell: Cell, fault: Fault) -> None:
     swap(rack, cell, cell.physical_disks[place], bare=bool(fault.options["bare"]))
 
 
-def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
+def fill_disks(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Take away all free space of a disk, or of all flash disks."""
     name = str(fault.options["disk"])
     names = [check_disk(cell, name, kind=None)] if name else [disk.name for disk in cell.flash_disks()]
@@ -170,7 +167,7 @@ def fill_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
     fault.before["disks"] = ",".join(names)
 
 
-def free_disks(rack: Rack, cell: Cell, fault: Fault) -> None:
+def free_disks(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Give the free space back."""
     mine = fault.before.get("disks", "").split(",")
     cell.full_disks = [name for name in cell.full_disks if name not in mine]

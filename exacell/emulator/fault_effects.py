@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from exacell.emulator.fault_disks import (
     break_disk,
@@ -26,9 +26,7 @@ from exacell.emulator.models import RUNNING, STOPPED, Cell
 from exacell.emulator.ora_messages import ORA_TEXTS
 from exacell.emulator.program import Cut, Event, Out, Pause
 from exacell.emulator.quarantines import quarantine_by_crash
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 Ending = TypeVar("Ending")
 Step = Generator[Event, str | None, Ending]
@@ -42,7 +40,7 @@ _LOOK_S = 0.2
 # -- faults that last for a time ------------------------------------------------------------------------------------------
 
 
-def settle(rack: Rack) -> None:
+def settle(rack: RackView) -> None:
     """Begin and end the faults that are due; forget those that are over."""
     now = rack.clock.now()
     for fault in rack.faults:
@@ -55,7 +53,7 @@ def settle(rack: Rack) -> None:
             rack.faults.remove(fault)
 
 
-def _begin(rack: Rack, fault: Fault) -> None:
+def _begin(rack: RackView, fault: Fault) -> None:
     fault.applied = True
     rack.faults.revision += 1
     cell = rack.cells.get(fault.host)
@@ -67,7 +65,7 @@ def _begin(rack: Rack, fault: Fault) -> None:
         rack.faults.on_power(fault.host, False)
 
 
-def end(rack: Rack, fault: Fault) -> None:
+def end(rack: RackView, fault: Fault) -> None:
     """Undo the effect of a fault on its cell, unless somebody has repaired it already."""
     cell = rack.cells.get(fault.host)
     effect = _EFFECTS.get(fault.kind)
@@ -79,34 +77,34 @@ def end(rack: Rack, fault: Fault) -> None:
     fault.applied = False
 
 
-def _stop_ms(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _stop_ms(rack: RackView, cell: Cell, fault: Fault) -> None:
     fault.before["MS"] = cell.services["MS"]
     cell.services["MS"] = STOPPED
 
 
-def _start_ms(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _start_ms(rack: RackView, cell: Cell, fault: Fault) -> None:
     if fault.before.get("MS") == RUNNING:
         cell.services["MS"] = RUNNING
 
 
-def _stop_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _stop_cellsrv(rack: RackView, cell: Cell, fault: Fault) -> None:
     fault.before["CELLSRV"] = cell.services["CELLSRV"]
     if cell.cellsrv_up:
         rack.stop_cellsrv(cell)
 
 
-def _start_cellsrv(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _start_cellsrv(rack: RackView, cell: Cell, fault: Fault) -> None:
     if fault.before.get("CELLSRV") == RUNNING and not cell.cellsrv_up:
         rack.start_cellsrv(cell)
 
 
-def _restart(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _restart(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Stop CELLSRV and close every connection to the cell."""
     _stop_cellsrv(rack, cell, fault)
     rack.faults.on_restart(cell.host)
 
 
-def _switch_off(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _switch_off(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Stop everything on the cell."""
     if cell.cellsrv_up:
         rack.stop_cellsrv(cell)
@@ -114,7 +112,7 @@ def _switch_off(rack: Rack, cell: Cell, fault: Fault) -> None:
         cell.services[service] = STOPPED
 
 
-def _switch_on(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _switch_on(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Boot the cell: all its services start, even those that were stopped before."""
     for service in cell.services:
         cell.services[service] = RUNNING
@@ -122,31 +120,31 @@ def _switch_on(rack: Rack, cell: Cell, fault: Fault) -> None:
     rack.start_cellsrv(cell)
 
 
-def _unguard(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _unguard(rack: RackView, cell: Cell, fault: Fault) -> None:
     cell.unguarded = True
 
 
-def _guard(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _guard(rack: RackView, cell: Cell, fault: Fault) -> None:
     cell.unguarded = False
 
 
-def _lose_packets(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _lose_packets(rack: RackView, cell: Cell, fault: Fault) -> None:
     cell.lossy_network = True
 
 
-def _carry_packets(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _carry_packets(rack: RackView, cell: Cell, fault: Fault) -> None:
     cell.lossy_network = False
 
 
-def _quarantine(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _quarantine(rack: RackView, cell: Cell, fault: Fault) -> None:
     quarantine_by_crash(rack, cell, rack.spec.db[0])
 
 
-def _nothing(rack: Rack, cell: Cell, fault: Fault) -> None:
+def _nothing(rack: RackView, cell: Cell, fault: Fault) -> None:
     """Do nothing: a quarantine stays until it is dropped, a bad sector until a scrub finds it, a new disk for good."""
 
 
-Effect = Callable[["Rack", Cell, Fault], None]
+Effect = Callable[[RackView, Cell, Fault], None]
 _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
     {
         Kind.MS_DOWN: (_stop_ms, _start_ms),
@@ -171,7 +169,7 @@ _EFFECTS: Mapping[Kind, tuple[Effect, Effect]] = MappingProxyType(
 
 
 def afflicted(
-    rack: Rack, host: str, text: str, statement: Step[Ending], refuse: Refuse[Ending]
+    rack: RackView, host: str, text: str, statement: Step[Ending], refuse: Refuse[Ending]
 ) -> Generator[Event, str | None, Ending]:
     """Carry out a statement with the faults that strike it.
 
@@ -250,7 +248,7 @@ def _mute(step: Step[Ending]) -> Generator[Event, str | None, Ending]:
 
 
 def _interrupted(
-    rack: Rack, fault: Fault, statement: Step[Ending], refuse: Refuse[Ending]
+    rack: RackView, fault: Fault, statement: Step[Ending], refuse: Refuse[Ending]
 ) -> Generator[Event, str | None, Ending]:
     """Begin a statement, then stop CELLSRV and start it again a little later."""
     try:

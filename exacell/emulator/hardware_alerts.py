@@ -7,22 +7,19 @@ and was replaced. The first words for hard disks and for disks that are about to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from exacell.core.units import GIB
 from exacell.emulator.alert_models import Alert
 from exacell.emulator.alerts import MAX_ALERTS
 from exacell.emulator.disk_models import CellDisk
 from exacell.emulator.models import Cell
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _SHORT_NAME = "Hardware"
 _LABEL_WIDTH = len("Serial Number ")
 
 
-def disk_failed(rack: Rack, cell: Cell, disk: CellDisk) -> None:
+def disk_failed(rack: RackView, cell: Cell, disk: CellDisk) -> None:
     """Raise an alert about a disk whose device is no longer normal; an open alert stays open."""
     status = cell.physical_disks[disk.physical_disk].status
     known = {"failed": "failed", "not present": "was removed"}
@@ -32,7 +29,7 @@ def disk_failed(rack: Rack, cell: Cell, disk: CellDisk) -> None:
     _raise(rack, cell, disk, "critical", f"{kind.capitalize()} disk {what}", action, cached=False)
 
 
-def disk_replaced(rack: Rack, cell: Cell, disk: CellDisk) -> None:
+def disk_replaced(rack: RackView, cell: Cell, disk: CellDisk) -> None:
     """Clear the alert about a disk, if one is open."""
     if _key(disk) in cell.open_alerts:
         cached = disk.disk_type.is_flash
@@ -49,7 +46,7 @@ def _key(disk: CellDisk) -> str:
 
 
 def _raise(
-    rack: Rack, cell: Cell, disk: CellDisk, severity: str, description: str, action: str, *, cached: bool
+    rack: RackView, cell: Cell, disk: CellDisk, severity: str, description: str, action: str, *, cached: bool
 ) -> None:
     sequence = cell.open_alerts.get(_key(disk))
     if sequence is None:

@@ -13,19 +13,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.emulator.cell_files import hosts_file
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.fence import BIN, SSH
 from exacell.emulator.fence_launcher import OWN
+from exacell.emulator.host_kinds import HostKind
 from exacell.emulator.host_tools import TELLING, TOOLS
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.store import write_text
 from exacell.emulator.work.tracing import trace_directory
-
-if TYPE_CHECKING:
-    from exacell.emulator.shell import HostKind
 
 _ONE_COMMAND = "opt/oracle.SupportTools/onecommand"
 _NETWORK = "etc/oracle/cell/network-config"

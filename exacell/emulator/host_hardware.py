@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from exacell.emulator.dbmcli import server_row
 from exacell.emulator.objects import cell_rows
 from exacell.emulator.place import Place
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 MAKER = "Oracle Corporation"
 _KINDS = (" High Performance", " High Capacity", " Extreme Flash")
@@ -52,7 +52,7 @@ class Hardware:
         return self.cores * _THREADS
 
 
-def hardware_of(rack: Rack, host: str) -> Hardware:
+def hardware_of(rack: RackView, host: str) -> Hardware:
     """Return the hardware of a cell or a database node."""
     cell = rack.cells.get(host)
     row = server_row(rack, host) if cell is None else cell_rows(Place(rack, cell))[0]
@@ -74,5 +74,5 @@ def _generation(model: str) -> str:
     return model.removesuffix("ef").upper()
 
 
-def _number(rack: Rack) -> int:
+def _number(rack: RackView) -> int:
     return zlib.crc32(f"{rack.spec.seed}|rack".encode()) % 10**8

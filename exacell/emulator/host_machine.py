@@ -24,7 +24,7 @@ from exacell.emulator.host_software import Process, packages, services
 from exacell.emulator.models import Cell
 from exacell.emulator.names import cell_address, node_address
 from exacell.emulator.profiles import hardware_model
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 from exacell.emulator.raid_tools import drives_of
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 
@@ -150,7 +150,7 @@ class Machine:
         return "AuthenticAMD" if "AMD" in self.processor else "GenuineIntel"
 
 
-def machine_of(rack: Rack, host: str) -> Machine:
+def machine_of(rack: RackView, host: str) -> Machine:
     """Return the machine that the operating system of a cell or a database node sees now."""
     cell = rack.cells.get(host)
     hardware = hardware_of(rack, host)
@@ -207,18 +207,18 @@ def _definitions(names: tuple[str, ...]) -> tuple[MetricDefinition, ...]:
     return tuple(metric_definitions()[name] for name in names)
 
 
-def _cell_figures(rack: Rack, cell: Cell) -> dict[str, float]:
+def _cell_figures(rack: RackView, cell: Cell) -> dict[str, float]:
     found = rack.reader(cell).readings(rack.collection_time(cell), _definitions(_FIGURES))
     return {reading.definition.name: reading.number for reading in found}
 
 
-def _node_figures(rack: Rack, host: str, cpus: int) -> dict[str, float]:
+def _node_figures(rack: RackView, host: str, cpus: int) -> dict[str, float]:
     key = f"{rack.spec.seed}|{host}|{int(last_minute(rack.now()))}"
     memory = server_memory_gb(rack.spec.model)
     return ambient(key, cpus=cpus, memory_gb=memory, fans=0, objective="", requests_per_second=0.0)
 
 
-def _booted(rack: Rack, node: str) -> float:
+def _booted(rack: RackView, node: str) -> float:
     """Return the epoch seconds at which a database node booted, in accordance with upTime of LIST DBSERVER."""
     days, _, clock = str(server_row(rack, node)["upTime"]).partition(" days, ")
     hours, minutes = clock.split(":")
@@ -233,7 +233,7 @@ _RATES = tuple(f"CD_IO_{kind}_{way}_{size}_SEC" for kind in ("RQ", "BY") for way
 _TOTALS = tuple(f"CD_IO_{kind}_{way}_{size}" for kind in ("RQ", "BY", "TM") for way in "RW" for size in _SIZES)
 
 
-def _cell_devices(rack: Rack, cell: Cell) -> tuple[Device, ...]:
+def _cell_devices(rack: RackView, cell: Cell) -> tuple[Device, ...]:
     """Return the disks of a cell in the order of their names, with the load that the metrics of their cell disks show."""
     table = rack.reader(cell).table(rack.collection_time(cell), _definitions((*_RATES, *_TOTALS, "CD_IO_UTIL")))
     values = {d.name: dict(zip(objects, numbers, strict=True)) for d, objects, numbers in table}
@@ -269,7 +269,7 @@ def _mean(total: float, count: float) -> float:
     return total / count if count else 0.0
 
 
-def _node_devices(rack: Rack, host: str) -> tuple[Device, ...]:
+def _node_devices(rack: RackView, host: str) -> tuple[Device, ...]:
     """Return the one volume that the RAID controller makes from a database server's drives."""
     drives = drives_of(rack, host)
     up = rack.now() - _booted(rack, host)
@@ -317,7 +317,7 @@ def _shared(memory_kb: int) -> FileSystem:
 # -- networks ------------------------------------------------------------------------------------------------------------
 
 
-def _interfaces(rack: Rack, host: str, cell: Cell | None) -> tuple[Interface, ...]:
+def _interfaces(rack: RackView, host: str, cell: Cell | None) -> tuple[Interface, ...]:
     """Return the loopback device, the management and (on nodes) the client network, and the ports of the RDMA network."""
     loopback = Interface(name="lo", address="127.0.0.1/8", hardware="00:00:00:00:00:00", mtu=65536, speed=0, driver="")
     number = [*rack.cells].index(host) + 1 if cell is not None else rack.dbnodes.index(host) + 1
@@ -346,7 +346,7 @@ def _interfaces(rack: Rack, host: str, cell: Cell | None) -> tuple[Interface, ..
     return tuple(found)
 
 
-def _ports(rack: Rack, host: str, cell: Cell | None) -> Sequence[str]:
+def _ports(rack: RackView, host: str, cell: Cell | None) -> Sequence[str]:
     if cell is not None:
         return ("ib0", "ib1") if rack.model.infiniband else ("re0", "re1")
     row = server_row(rack, host)

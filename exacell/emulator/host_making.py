@@ -17,6 +17,7 @@ from exacell.emulator.host_files import (
     link_programs,
     node_files,
 )
+from exacell.emulator.host_kinds import CELL, DBNODE, HostKind
 from exacell.emulator.host_machine import processors
 from exacell.emulator.host_software import distribution_of
 from exacell.emulator.host_tools import (
@@ -32,7 +33,7 @@ from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
 from exacell.emulator.profiles import hardware_model, release_profile
 from exacell.emulator.rack_layout import FILE as LAYOUT, database_machine
-from exacell.emulator.shell import CELL, DBNODE, Host, HostKind, inside
+from exacell.emulator.shell import Host, inside
 from exacell.emulator.store import RackFiles, write_text
 from exacell.emulator.world import World
 

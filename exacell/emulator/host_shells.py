@@ -12,8 +12,9 @@ from typing import Any
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.fence import BIN, SSH, Fence, Fences, python_inside
+from exacell.emulator.host_kinds import DBNODE
 from exacell.emulator.service import ControlService
-from exacell.emulator.shell import DBNODE, Host
+from exacell.emulator.shell import Host
 from exacell.emulator.store import RackFiles, write_json
 from exacell.emulator.world import World
 

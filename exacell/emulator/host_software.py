@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exacell.emulator.models import RUNNING, Cell
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def services(cell: Cell) -> tuple[Process, ...]:
     )
 
 
-def packages(rack: Rack, *, is_cell: bool) -> tuple[str, ...]:
+def packages(rack: RackView, *, is_cell: bool) -> tuple[str, ...]:
     """Return the packages by which scripts recognize a host: the cell's software, kernel and distribution.
 
     Source: LIST CELL's rpmVersion; the distribution follows from the kernel.

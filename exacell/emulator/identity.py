@@ -13,7 +13,7 @@ from asyncssh import SSHKey, generate_private_key, read_private_key
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.fence import SSH
-from exacell.emulator.shell import HostKind
+from exacell.emulator.host_kinds import HostKind
 from exacell.emulator.store import RackFiles, read_json, write_json, write_text
 
 LOOPBACK = "127.0.0.1"

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from exacell.emulator.build import BOOTED_DAYS, DAY, DEPLOYED_DAYS
 from exacell.emulator.program import Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _MORE_SINCE = (12, 1, 2)
 _OPTIONS = {
@@ -33,7 +33,7 @@ _OPTIONS = {
 _LETTERS = 3
 
 
-def imageinfo(rack: Rack, host: str, argv: Sequence[str]) -> Program:
+def imageinfo(rack: RackView, host: str, argv: Sequence[str]) -> Program:
     """Run ``imageinfo`` on a cell or a database node.
 
     Args:
@@ -66,7 +66,7 @@ def imageinfo(rack: Rack, host: str, argv: Sequence[str]) -> Program:
     return 0
 
 
-def _facts(rack: Rack, host: str) -> dict[str, str]:
+def _facts(rack: RackView, host: str) -> dict[str, str]:
     """Return the facts of the active image, by the words that follow ``Active``, in the order in which they are printed."""
     release, is_cell = rack.release, host in rack.cells
     facts = {"image version": release.version}
@@ -87,11 +87,11 @@ def _lines(head: str, facts: Mapping[str, str]) -> str:
     return "".join(f"{name}: {value}\n" for name, value in named.items())
 
 
-def _kernel(rack: Rack) -> str:
+def _kernel(rack: RackView) -> str:
     return f"\nKernel version: {rack.release.kernel} #2 SMP x86_64\n"
 
 
-def _whole_cell(rack: Rack, facts: Mapping[str, str]) -> str:
+def _whole_cell(rack: RackView, facts: Mapping[str, str]) -> str:
     release = rack.release
     date = release.version.removeprefix(f"{release.banner}.")
     return (
@@ -102,19 +102,19 @@ def _whole_cell(rack: Rack, facts: Mapping[str, str]) -> str:
     )
 
 
-def _whole_node(rack: Rack, facts: Mapping[str, str]) -> str:
+def _whole_node(rack: RackView, facts: Mapping[str, str]) -> str:
     first = {"image kernel version": facts["image kernel version"]} if "image kernel version" in facts else {}
     rest = {name: value for name, value in facts.items() if name not in first}
     return f"{_kernel(rack)}{_lines('', {**first, **rest})}\n"
 
 
-def _activated(rack: Rack, host: str) -> str:
+def _activated(rack: RackView, host: str) -> str:
     cell = rack.cells.get(host) or next(iter(rack.cells.values()))
     deployed = cell.boot_time - (DEPLOYED_DAYS - BOOTED_DAYS) * DAY
     return datetime.fromtimestamp(deployed, UTC).strftime("%Y-%m-%d %H:%M:%S %z")
 
 
-def imagehistory(rack: Rack, host: str, argv: Sequence[str]) -> Program:
+def imagehistory(rack: RackView, host: str, argv: Sequence[str]) -> Program:
     """Run ``imagehistory`` on a cell or a database node: print the one image that it was delivered with.
 
     Returns:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.emulator.host_hardware import Hardware, hardware_of
 from exacell.emulator.program import Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _NO_DEVICE = "Could not open device at /dev/ipmi0 or /dev/ipmi/0 or /dev/ipmidev/0: No such file or directory\n"
 _SHELL = "faultmgmtsp> "
@@ -43,7 +43,7 @@ _THRESHOLDS = {
 Tree = Mapping[str, Mapping[str, str]]
 
 
-def ipmitool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
+def ipmitool(rack: RackView, host: str, login: str, argv: Sequence[str]) -> Program:
     """Run ``ipmitool`` on a host.
 
     Returns:

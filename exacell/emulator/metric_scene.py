@@ -5,18 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from exacell.emulator.cache_kinds import memory_name
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, PMEM
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.models import Cell
-from exacell.emulator.profiles import WHOLE_RATES_UNTIL, HardwareModel
 from exacell.emulator.scrubbing import Scrub
-from exacell.emulator.tenants import vault_databases
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
 
 MEDIA = {DiskType.HARD: HARD, DiskType.FLASH: FLASH, DiskType.CAPACITY: CAPACITY, DiskType.PMEM: PMEM}
 
@@ -57,37 +50,6 @@ class Scene:
     memory: str
     scrub: Scrub
     whole_rates: bool
-
-    @classmethod
-    def of(cls, rack: Rack, cell: Cell) -> Scene:
-        """Return the scene of one cell of a rack."""
-
-        def disk_groups() -> dict[str, tuple[int, float]]:
-            if rack.asm is None:
-                return {}
-            views = (rack.asm.disk(cell.host, name) for name in cell.grid_disks)
-            known = (view for view in views if view is not None)
-            return {view.disk_group: view.rebalance for view in known if view.disk_group}
-
-        model: HardwareModel = rack.model
-        return cls(
-            cell=cell,
-            seed=rack.spec.seed,
-            databases=rack.spec.db,
-            clusters={cluster.key: cluster.databases for cluster in rack.clusters if cluster.suffix},
-            pdbs=rack.spec.pdb,
-            vaults=vault_databases(rack.spec.vault, rack.spec.db),
-            kept={name: kept for name, (kept, _none) in rack.cache_clauses.items() if kept},
-            hosts=rack.dbnodes,
-            disk_groups=disk_groups,
-            infiniband=model.infiniband,
-            cpus=model.cpus,
-            memory_gb=model.memory_gb,
-            fans=int(model.fan_count.partition("/")[0]),
-            scrub=Scrub(cell, rack.metrics[cell.host]),
-            memory=memory_name(rack.release.number) if cell.memory_cache or cell.pmem_cache else "",
-            whole_rates=rack.release.number < WHOLE_RATES_UNTIL,
-        )
 
     @cached_property
     def disks(self) -> dict[str, list[str]]:

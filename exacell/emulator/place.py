@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exacell.emulator.models import Cell
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 
 @dataclass(frozen=True)
 class Place:
     """The cell of a rack on which a statement runs; ``remote`` if it comes through ExaCLI."""
 
-    rack: Rack
+    rack: RackView
     cell: Cell
     remote: bool = False

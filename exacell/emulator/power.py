@@ -14,14 +14,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.faults import Kind, make_fault
 from exacell.emulator.program import Out, Program
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 PROGRAMS = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "systemctl", "service")
 BOOT_S = 300.0
@@ -50,7 +47,7 @@ class Wish:
     delay: float = GRACE_S
 
 
-def power(rack: Rack, host: str, login: str, name: str, argv: Sequence[str]) -> Program:
+def power(rack: RackView, host: str, login: str, name: str, argv: Sequence[str]) -> Program:
     """Run one of the programs, ``name``.
 
     Returns:
@@ -134,7 +131,7 @@ def _delay(text: str, now: datetime) -> float:
     raise ValueError(f"Failed to parse time specification: {text}")
 
 
-def _service(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
+def _service(rack: RackView, host: str, login: str, words: Sequence[str]) -> Program:
     """Run ``service NAME VERB``."""
     name, verb = (*words, "", "")[:2]
     if name != "celld" or host not in rack.cells:
@@ -146,7 +143,7 @@ def _service(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program
     return (yield from _celld(rack, host, login, verb))
 
 
-def _unit(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
+def _unit(rack: RackView, host: str, login: str, words: Sequence[str]) -> Program:
     """Run ``systemctl VERB UNIT``."""
     verb, unit = (*words, "", "")[:2]
     if verb not in _VERBS or not unit:
@@ -167,7 +164,7 @@ def _unit(rack: Rack, host: str, login: str, words: Sequence[str]) -> Program:
     return (yield from _celld(rack, host, login, verb))
 
 
-def _celld(rack: Rack, host: str, login: str, verb: str) -> Program:
+def _celld(rack: RackView, host: str, login: str, verb: str) -> Program:
     """Show, start or stop a cell's services."""
     if verb == "status":
         statement = "list cell attributes rsStatus,msStatus,cellsrvStatus detail"

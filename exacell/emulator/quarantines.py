@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from exacell.emulator.alert_models import Alert
 from exacell.emulator.build import guid
 from exacell.emulator.models import Cell, Record
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _SQL_ID = "0123456789abcdfghjkmnpqrstuvwxyz"
 
 
-def add_quarantine(rack: Rack, cell: Cell, values: Record) -> str:
+def add_quarantine(rack: RackView, cell: Cell, values: Record) -> str:
     """Add a quarantine and return its name, the next number.
 
     Args:
@@ -34,7 +31,7 @@ def add_quarantine(rack: Rack, cell: Cell, values: Record) -> str:
     return name
 
 
-def quarantine_by_crash(rack: Rack, cell: Cell, database: str) -> str:
+def quarantine_by_crash(rack: RackView, cell: Cell, database: str) -> str:
     """Quarantine a statement of a database on which CELLSRV crashed, and raise an alert; return the quarantine's name."""
     rng = random.Random(f"{rack.spec.seed}|quarantine|{cell.host}|{cell.quarantines_made}")
     sql_id = "".join(rng.choice(_SQL_ID) for _ in range(13))

@@ -13,6 +13,7 @@ from exacell.core.errors import EmulatorError, RackFormatError
 from exacell.emulator.asm.view import AsmView
 from exacell.emulator.build import build_cell
 from exacell.emulator.cache_fill import settle_flush
+from exacell.emulator.cache_kinds import memory_name
 from exacell.emulator.cache_models import CacheMember
 from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import RackClock, last_minute, next_minute
@@ -30,6 +31,7 @@ from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import (
+    WHOLE_RATES_UNTIL,
     HardwareModel,
     ReleaseProfile,
     hardware_model,
@@ -37,6 +39,8 @@ from exacell.emulator.profiles import (
 )
 from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, apply_reads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
+from exacell.emulator.scrubbing import Scrub
+from exacell.emulator.tenants import vault_databases
 from exacell.emulator.truth import Truth
 from exacell.emulator.work.sessions import Work
 from exacell.emulator.workload import Load
@@ -253,7 +257,37 @@ class Rack:
 
     def reader(self, cell: Cell) -> MetricReader:
         """Return a reader that computes the cell's metric values."""
-        return MetricReader(Scene.of(self, cell), self.metrics[cell.host])
+        return MetricReader(self._scene(cell), self.metrics[cell.host])
+
+    def _scene(self, cell: Cell) -> Scene:
+        """Return what a cell's metrics depend on besides its counters."""
+
+        def disk_groups() -> dict[str, tuple[int, float]]:
+            if self.asm is None:
+                return {}
+            views = (self.asm.disk(cell.host, name) for name in cell.grid_disks)
+            known = (view for view in views if view is not None)
+            return {view.disk_group: view.rebalance for view in known if view.disk_group}
+
+        model = self.model
+        return Scene(
+            cell=cell,
+            seed=self.spec.seed,
+            databases=self.spec.db,
+            clusters={cluster.key: cluster.databases for cluster in self.clusters if cluster.suffix},
+            pdbs=self.spec.pdb,
+            vaults=vault_databases(self.spec.vault, self.spec.db),
+            kept={name: kept for name, (kept, _none) in self.cache_clauses.items() if kept},
+            hosts=self.dbnodes,
+            disk_groups=disk_groups,
+            infiniband=model.infiniband,
+            cpus=model.cpus,
+            memory_gb=model.memory_gb,
+            fans=int(model.fan_count.partition("/")[0]),
+            scrub=Scrub(cell, self.metrics[cell.host]),
+            memory=memory_name(self.release.number) if cell.memory_cache or cell.pmem_cache else "",
+            whole_rates=self.release.number < WHOLE_RATES_UNTIL,
+        )
 
     # -- services ------------------------------------------------------------------------------------------------
 

@@ -1,18 +1,54 @@
-"""The configuration file with which ``-r NAME`` uses an emulated rack."""
+"""What is known of an emulated rack from outside, and the configuration file with which ``-r NAME`` uses it."""
 
 from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.names import GRID_HOME, fold
 from exacell.emulator.store import rack_files, write_text
 
-if TYPE_CHECKING:
-    from exacell.emulator.control import RackInfo
+
+@dataclass(frozen=True, kw_only=True)
+class AsmInfo:
+    """One ASM cluster of an emulated rack."""
+
+    name: str
+    nodes: tuple[str, ...]
+    databases: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RackInfo:
+    """Information about an emulated rack.
+
+    Attributes:
+        speed: rack seconds that pass in one wall second.
+        ssh_config: the file with which ssh, scp and sftp reach the rack's hosts.
+        started: when the running process started, ISO 8601; empty when it does not run.
+        down: the hosts that are switched off or are starting.
+        no_shells: why the running rack's hosts have no shells; empty if they have shells.
+    """
+
+    name: str
+    running: bool
+    pid: int | None
+    cells: tuple[str, ...]
+    dbnodes: tuple[str, ...]
+    databases: tuple[str, ...]
+    asm: tuple[AsmInfo, ...]
+    model: str
+    release: str
+    mode: str
+    speed: float
+    seed: int
+    ssh_config: Path
+    started: str
+    down: tuple[str, ...]
+    no_shells: str
 
 
 def rack_file(home: Path, name: str) -> Path:

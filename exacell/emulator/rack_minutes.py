@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from exacell.emulator.alerts import watch
 from exacell.emulator.block_io import Told, data_io, table_io
@@ -20,12 +19,9 @@ from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import LARGE_WRITES_SINCE, LIMIT_ON_FLASH_ONLY_SINCE
 from exacell.emulator.scrubbing import count_busy
 from exacell.emulator.surroundings import Partners
-from exacell.emulator.work.reading import crowd_out
+from exacell.emulator.work.sessions import WorkingRack
+from exacell.emulator.work.table_reads import crowd_out
 from exacell.emulator.workload import Load, mirrored, redo_writes
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
-
 
 OWN_SHARE = 0.6
 """Share of a database's block reads that its own flash cache serves, if it has one that is on. Made up."""
@@ -47,7 +43,7 @@ class Progress:
     moved: set[str] = field(default_factory=set)
 
 
-def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
+def apply_loads(rack: WorkingRack, progress: Progress, minute: float) -> None:
     """Apply the minute that ends at ``minute`` for each running load, and forget the loads that are done."""
     for load in progress.loads:
         if not load.start < minute <= load.end:
@@ -62,7 +58,7 @@ def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
     progress.loads = [load for load in progress.loads if not load.done]
 
 
-def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
+def apply_commits(rack: WorkingRack, progress: Progress, minute: float) -> None:
     """Count on the cells the redo writes of user sessions; the sessions' own statistics are counted already."""
     for database, made in rack.work.take_writes().items():
         rng = random.Random(f"{rack.spec.seed}|commits|{database}|{int(minute)}")
@@ -74,7 +70,7 @@ def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
         )
 
 
-def apply_reads(rack: Rack, progress: Progress, minute: float) -> None:
+def apply_reads(rack: WorkingRack, progress: Progress, minute: float) -> None:
     """Count on the cells the reads of single tables by user sessions; the database has counted them already."""
     partners = Partners(rack.cells)
     for database, hosts in rack.work.take_reads().items():
@@ -88,7 +84,7 @@ def apply_reads(rack: Rack, progress: Progress, minute: float) -> None:
 
 
 def _apply(
-    rack: Rack,
+    rack: WorkingRack,
     progress: Progress,
     database: str,
     made: int,
@@ -135,7 +131,7 @@ def _apply(
     return statistics(seen, writes=made, copies=copies, profile=profile, own=own, in_proportion=planted)
 
 
-def collect(rack: Rack, progress: Progress, minute: float) -> None:
+def collect(rack: WorkingRack, progress: Progress, minute: float) -> None:
     """Collect the metrics of the cells that have changed, and raise and clear alerts of thresholds."""
     for host, metrics in rack.metrics.items():
         cell = rack.cells[host]
@@ -161,5 +157,5 @@ def collect(rack: Rack, progress: Progress, minute: float) -> None:
             progress.moved.add(host)
     for host, cell in rack.cells.items():
         if cell.thresholds and rack.metrics[host].frozen_at is None:
-            watch(rack, cell, minute)
+            watch(cell, rack.reader(cell), minute)
     progress.changed.clear()

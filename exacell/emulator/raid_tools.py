@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from exacell.core.units import GIB, TIB
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.program import Out, Program
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack_view import RackView
 
 _NODE_DRIVES = 4
 _NODE_DRIVE_BYTES = 600_127_266_816
@@ -52,7 +52,7 @@ class Drive:
         return f"{self.size_bytes / GIB:.3f} GB"
 
 
-def raid_tool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program:
+def raid_tool(rack: RackView, host: str, login: str, argv: Sequence[str]) -> Program:
     """Run ``MegaCli64`` or ``storcli64``, which share the options of the old form.
 
     Returns:
@@ -74,7 +74,7 @@ def raid_tool(rack: Rack, host: str, login: str, argv: Sequence[str]) -> Program
     return 1
 
 
-def drives_of(rack: Rack, host: str) -> list[Drive]:
+def drives_of(rack: RackView, host: str) -> list[Drive]:
     """Return the hard disks of a cell or a database node."""
     cell = rack.cells.get(host)
     if cell is None:

@@ -31,6 +31,7 @@ from exacell.core.errors import EmulatorError
 from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.faults import FaultBook, Kind
 from exacell.emulator.forwarding import Destinations
+from exacell.emulator.host_kinds import DBNODE
 from exacell.emulator.host_shell import run_shell
 from exacell.emulator.host_shells import HostShells
 from exacell.emulator.identity import host_key
@@ -38,7 +39,7 @@ from exacell.emulator.programs import Programs
 from exacell.emulator.restricted import LOGINS, RestrictedSFTPServer, refusal
 from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.sftp import HomeSFTPServer
-from exacell.emulator.shell import DBNODE, Host, Login
+from exacell.emulator.shell import Host, Login
 from exacell.emulator.simple_command import simple_command
 from exacell.emulator.store import RackFiles
 

@@ -14,7 +14,7 @@ from exacell.core.units import MIB
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
-from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.work.sessions import OWN_SESSION
 from exacell.emulator.work.tracing import ADR_BASE, trace_directory
 
 if TYPE_CHECKING:

@@ -22,69 +22,13 @@ from exacell.emulator.beneath import HostFiles
 from exacell.emulator.fence import BIN, python_inside
 from exacell.emulator.fronts import front_scripts, of_the_machine, ping_script
 from exacell.emulator.host_files import fill, home_of, system_files
-from exacell.emulator.host_tools import ENV_FUNCTION, PLACES, PROCESSES, TOOLS
+from exacell.emulator.host_kinds import CELL, KINDS, OF_THE_SYSTEM, POWER, HostKind
+from exacell.emulator.host_tools import ENV_FUNCTION, TOOLS
 from exacell.emulator.infiniband import has_infiniband
-from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.store import RackFiles, write_text
 
 _SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 _KEYS_LIMIT = 1 << 20
-_HARDWARE = ("dmidecode", "ipmitool", "MegaCli64", "storcli64")
-_POWER = ("shutdown", "reboot", "poweroff", "halt", "init", "telinit", "systemctl", "service")
-_OF_THE_SYSTEM = frozenset(PLACES)
-"""Programs that are not in Oracle's installation directories."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class HostKind:
-    """The programs and logins of one kind of host.
-
-    Attributes:
-        name: names the directory of its programs.
-        programs: the programs that the rack's process answers.
-        ids: OS logins that are accepted, with their numeric user id.
-        login: the login of a program that names none.
-        homes: installation directories under whose ``bin`` the programs are called by absolute path.
-        inner: further requests that the rack's process answers, for scripts of these hosts.
-    """
-
-    name: str
-    programs: tuple[str, ...]
-    ids: Mapping[str, int]
-    login: str
-    homes: tuple[str, ...]
-    inner: tuple[str, ...] = ()
-
-    def answers(self, command: str) -> bool:
-        """Return whether ``command``, a bare name or an absolute path of an installed program, is one of the programs."""
-        directory, slash, program = command.rpartition("/")
-        return program in self.programs and (not slash or directory in self.directories(program))
-
-    def directories(self, program: str) -> tuple[str, ...]:
-        """Return the directories in which a program or tool of these hosts can be called by absolute path."""
-        places = PLACES.get(program, ())
-        return places if program in _OF_THE_SYSTEM else (*(f"{home}/bin" for home in self.homes), *places)
-
-
-CELL = HostKind(
-    name="cell",
-    programs=("cellcli", "cellsrvstat", "imageinfo", "imagehistory", *_HARDWARE, *_POWER, *TOOLS),
-    ids=MappingProxyType({"root": 0, "celladmin": 1000, "cellmonitor": 1001}),
-    login="celladmin",
-    homes=("/opt/oracle/cell/cellsrv", "/opt/oracle/cell"),
-    inner=(PROCESSES,),
-)
-DBNODE = HostKind(
-    name="dbnode",
-    programs=(
-        *("sqlplus", "asmcmd", "srvctl", "crsctl", "olsnodes", "oracleasm"),
-        *("dbmcli", "imageinfo", "imagehistory", "exacli", *_HARDWARE, *_POWER, *TOOLS),
-    ),
-    ids=MappingProxyType({"root": 0, "oracle": 1001, "grid": 1000}),
-    login="grid",
-    homes=(GRID_HOME, DATABASE_HOME),
-)
-KINDS = (CELL, DBNODE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -261,7 +205,7 @@ def write_path(
     firsts = {kind.name: next((host for host in hosts.values() if host.kind is kind), None) for kind in KINDS}
     for kind in KINDS:
         if (first := firsts[kind.name]) is not None:
-            for name in (program for program in kind.programs if program not in (*_POWER, *TOOLS)):
+            for name in (program for program in kind.programs if program not in (*POWER, *TOOLS)):
                 scripts[name] = _defaults(first) + _client(files, name, python)
     if (cell := firsts[CELL.name]) is not None:
         ids = {login: number for kind in reversed(KINDS) for login, number in kind.ids.items()}
@@ -346,7 +290,7 @@ esac
 
 def _functions(kind: HostKind, scripts: Iterable[str]) -> str:
     """Return bash functions for the programs' absolute paths that no directory here has."""
-    names = [*kind.programs, *(name for name in scripts if name in _OF_THE_SYSTEM and name not in kind.programs)]
+    names = [*kind.programs, *(name for name in scripts if name in OF_THE_SYSTEM and name not in kind.programs)]
     lines = [
         f'function {directory}/{program} {{ "${{BASH_ENV%/*}}/{program}" "$@"; }}\n'
         for program in names

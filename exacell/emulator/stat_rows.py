@@ -12,9 +12,7 @@ from collections.abc import Iterator, Mapping
 from exacell.emulator.database_io import STATISTICS
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value
-
-OWN_SESSION = 137
-"""SID of the session that asks."""
+from exacell.emulator.work.sessions import OWN_SESSION
 
 
 def _names() -> Iterator[dict[str, Value]]:

@@ -15,7 +15,7 @@ from exacell.core.errors import EmulatorError
 from exacell.emulator.cache_clauses import Served
 from exacell.emulator.cache_fill import MAX_USED_SHARE
 from exacell.emulator.models import Cell
-from exacell.emulator.workload import ACTUAL_RATE, DISK_US, OUTLIER_US, OVERHEAD_US, PREVENTED_RATE
+from exacell.emulator.redo_times import ACTUAL_RATE, DISK_US, OUTLIER_US, OVERHEAD_US, PREVENTED_RATE
 
 PLAIN_US = DISK_US + OVERHEAD_US
 """Microseconds of a redo write that is not an outlier, without the flash log."""

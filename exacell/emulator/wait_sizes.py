@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import log
 from statistics import NormalDist
 
-from exacell.emulator.workload import OUTLIER_US, SPREAD
+from exacell.emulator.redo_times import OUTLIER_US, SPREAD
 
 SYNC, WRITE = "log file sync", "log file parallel write"
 """The events whose sizes are counted as they happen; sizes of other events are computed from their number and mean."""

@@ -13,7 +13,6 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_models import FlashLog
@@ -32,30 +31,23 @@ from exacell.emulator.device_io import (
 )
 from exacell.emulator.iorm_queues import limited_at
 from exacell.emulator.models import Cell
+from exacell.emulator.redo_times import (
+    ACTUAL_RATE,
+    DISK_US,
+    FLASH_FIRST_SHARE,
+    FLASH_ONLY_RATE,
+    FLASH_US,
+    OUTLIER_US,
+    OVERHEAD_US,
+    PREVENTED_RATE,
+    SPREAD,
+)
 from exacell.emulator.surroundings import Around
-
-if TYPE_CHECKING:
-    from exacell.emulator.truth import Truth
-
-FLASH_FIRST_SHARE = 0.80
-"""Approximate share of races that flash wins; the cells differ by a few percent."""
-
-PREVENTED_RATE = 2.5e-5
-ACTUAL_RATE = 1.2e-6
-FLASH_ONLY_RATE = 6e-6
-"""Outliers for each race: disk slow but hidden by flash, both slow, flash slow but hidden by disk."""
+from exacell.emulator.truth import Truth
 
 REDO_WRITE_BYTES = 6 * KIB
 REDO_PADDING = 1.06
 """Bytes of a redo write on disk, and the factor by which flash writes more."""
-
-OUTLIER_US = 620_000
-DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
-"""Latencies in microseconds: of an outlier, of a write that disk or flash won, and the overhead of a request."""
-
-
-SPREAD = 0.3
-"""Standard deviation of the logarithm of a write's latency."""
 
 
 def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = None) -> int:

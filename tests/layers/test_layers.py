@@ -217,6 +217,18 @@ def test_there_is_no_circle() -> None:
     assert knots == [], "\n".join(" ".join(knot) for knot in knots)
 
 
+@cache
+def inner_arrows() -> dict[str, set[str]]:
+    """Return what each module of the emulator imports of it: in functions and for type checkers, too."""
+    return house.arrows({name: module for name, module in sources.modules().items() if not module.product})
+
+
+def test_there_is_no_circle_in_the_emulator() -> None:
+    """No module of the emulator reaches itself by imports, wherever they stand: at the top, in a function, for type checkers."""
+    knots = house.circles(inner_arrows())
+    assert knots == [], "\n".join(" ".join(knot) for knot in knots)
+
+
 def test_a_circle_is_seen() -> None:
     """Two modules that import each other, one of them by way of a third, are one circle with it; who only looks on is none."""
     graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set[str]()}

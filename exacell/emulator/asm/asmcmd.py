@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from exacell.core.units import MIB
-from exacell.emulator.asm.attributes import version_text, visible
+from exacell.emulator.asm.attributes import visible
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import AsmFile, DiskGroup
 from exacell.emulator.instances import Instance
@@ -23,6 +23,7 @@ from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.values import Value, from_epoch, to_text
 from exacell.emulator.sql.views import catalog
 from exacell.emulator.text_table import TextColumn, text_table
+from exacell.emulator.versions import version_text
 
 Row = Mapping[str, Value]
 

@@ -13,31 +13,11 @@ from types import MappingProxyType
 from exacell.core.errors import UnitError
 from exacell.core.units import MIB, parse_size
 from exacell.emulator.ora_messages import OraError, OraLine, ora
-
-Version = tuple[int, ...]
+from exacell.emulator.versions import Version, parse_version, version_text
 
 AU_SIZES = tuple(n * MIB for n in (1, 2, 4, 8, 16, 32, 64))
 DEFAULT_AU_BYTES = 4 * MIB
 """The default on Exadata. Source: reference asm.md section 3."""
-
-_VERSION = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,6}){1,4}")
-
-
-def parse_version(text: str) -> Version:
-    """Return a version of two to five parts, padded to five as the views show it.
-
-    Raises:
-        ValueError: ``text`` is not a version; an empty text is not one either.
-    """
-    if not _VERSION.fullmatch(text.strip()):
-        raise ValueError(text)
-    parts = [int(part) for part in text.strip().split(".")]
-    return tuple([*parts, 0, 0, 0][:5])
-
-
-def version_text(version: Version) -> str:
-    """Return the version as text, ``11.2.0.4.0``."""
-    return ".".join(str(part) for part in version)
 
 
 def _truth(text: str) -> str | None:

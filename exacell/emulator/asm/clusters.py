@@ -6,33 +6,32 @@ The headers on the grid disks are shared by all clusters; everything else belong
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.core.errors import EmulatorError
+from exacell.emulator.asm.default import new_asm
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import Header
 from exacell.emulator.asm.view import AsmDiskView
-
-if TYPE_CHECKING:
-    from exacell.emulator.rack import Rack
+from exacell.emulator.work.sessions import WorkingRack
 
 
 class AsmClusters:
     """The clusters of one rack, by name in their order; at least one."""
 
-    def __init__(self, rack: Rack, clusters: Mapping[str, Asm]) -> None:
+    def __init__(self, rack: WorkingRack, clusters: Mapping[str, Asm]) -> None:
         """Attach the clusters to the rack."""
         self._clusters = dict(clusters)
         rack.asm = self if len(self._clusters) > 1 else self.all[0]
 
     @classmethod
-    def default(cls, rack: Rack) -> AsmClusters:
+    def default(cls, rack: WorkingRack) -> AsmClusters:
         """Return the clusters of a new rack, with disk groups, databases and files."""
         headers: dict[tuple[str, str], Header] = {}
-        return cls(rack, {cluster.name: Asm.default(rack, cluster, headers) for cluster in rack.clusters})
+        return cls(rack, {cluster.name: new_asm(rack, cluster, headers) for cluster in rack.clusters})
 
     @classmethod
-    def from_states(cls, rack: Rack, states: Mapping[str, dict[str, Any]]) -> AsmClusters:
+    def from_states(cls, rack: WorkingRack, states: Mapping[str, dict[str, Any]]) -> AsmClusters:
         """Return the clusters that :meth:`to_states` stored."""
         headers: dict[tuple[str, str], Header] = {}
         return cls(rack, {c.name: Asm.from_state(rack, states[c.name], c, headers) for c in rack.clusters})

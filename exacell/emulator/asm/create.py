@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from exacell.core.units import MIB
-from exacell.emulator.asm.attributes import defaults, parse_version, set_attribute
+from exacell.emulator.asm.attributes import defaults, set_attribute
 from exacell.emulator.asm.disk_clauses import DiskSpec
 from exacell.emulator.asm.instance import Asm, Discovered
 from exacell.emulator.asm.model import AsmDisk, DiskGroup, Header, HeaderStatus, Redundancy
 from exacell.emulator.asm.statement import CreateGroup
 from exacell.emulator.ora_messages import OraError, OraLine, ora
+from exacell.emulator.versions import parse_version
 
 MOST_GROUPS = 63
 MOST_CAUSES = 20

@@ -6,16 +6,16 @@ Sizes are shares of the group, so that every hardware model gets plausible ones;
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
 
 from exacell.core.units import GIB, MIB
-from exacell.emulator.asm.attributes import DEFAULT_AU_BYTES, defaults, version_text
+from exacell.emulator.asm.attributes import DEFAULT_AU_BYTES, defaults
+from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
+from exacell.emulator.clusters import Cluster
 from exacell.emulator.databases import CACHE_FILE, CACHE_SIZE, Database, RedoGroup
 from exacell.emulator.segments import default_segments
-
-if TYPE_CHECKING:
-    from exacell.emulator.asm.instance import Asm
+from exacell.emulator.versions import version_text
+from exacell.emulator.work.sessions import WorkingRack
 
 DAY = 86400.0
 DATABASE_RDBMS = "11.2.0.4.0"
@@ -27,7 +27,22 @@ _DATA_FILES = (("SYSTEM", 2), ("SYSAUX", 4), ("UNDOTBS1", 8), ("USERS", 1), ("AP
 """Tablespace and weight: how the databases' share of DATA is divided."""
 
 
-def populate(asm: Asm) -> None:
+def new_asm(
+    rack: WorkingRack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
+) -> Asm:
+    """Return the ASM of a new rack, attached to it: DATA and RECO, mounted everywhere, with databases and files.
+
+    Args:
+        cluster: the cluster of the rack that it belongs to; None for the first.
+        headers: shared by all clusters of a rack.
+    """
+    asm = Asm(rack, cluster, headers)
+    _populate(asm)
+    rack.asm = asm
+    return asm
+
+
+def _populate(asm: Asm) -> None:
     """Create DATA and RECO on the cells that have such grid disks, and the databases of the rack with their files."""
     now = asm.now()
     asm.started = now - 9 * DAY

@@ -11,8 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from exacell.core.units import MIB
-from exacell.emulator.asm.attributes import Version, repair_seconds
-from exacell.emulator.asm.lost_disks import disk_came, lose
+from exacell.emulator.asm.attributes import repair_seconds
 from exacell.emulator.asm.model import (
     AsmDisk,
     AsmFile,
@@ -29,10 +28,11 @@ from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.databases import Database, database_from_state, database_to_state
 from exacell.emulator.schema import release_of
+from exacell.emulator.versions import Version
+from exacell.emulator.work.sessions import WorkingRack
 
 if TYPE_CHECKING:
     from exacell.emulator.disk_models import GridDisk
-    from exacell.emulator.rack import Rack
 
 SYNC_SECONDS = 40.0
 """Rack seconds from OFFLINE through SYNCING to ONLINE for a grid disk that is active again."""
@@ -96,7 +96,7 @@ class Asm:
     """
 
     def __init__(
-        self, rack: Rack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
+        self, rack: WorkingRack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
     ) -> None:
         """Make an ASM cluster without disk groups.
 
@@ -117,21 +117,9 @@ class Asm:
         self._impaired: dict[str, set[str]] = {}
 
     @classmethod
-    def default(
-        cls, rack: Rack, cluster: Cluster | None = None, headers: dict[tuple[str, str], Header] | None = None
-    ) -> Asm:
-        """Return the ASM of a new rack, attached to it: DATA and RECO, mounted everywhere, with databases and files."""
-        from exacell.emulator.asm.default import populate
-
-        asm = cls(rack, cluster, headers)
-        populate(asm)
-        rack.asm = asm
-        return asm
-
-    @classmethod
     def from_state(
         cls,
-        rack: Rack,
+        rack: WorkingRack,
         state: dict[str, Any],
         cluster: Cluster | None = None,
         headers: dict[tuple[str, str], Header] | None = None,
@@ -285,7 +273,7 @@ class Asm:
         self._glanced = None
         header = self.header(cell, griddisk)
         if header is not None and header.group in self.groups:
-            disk_came(self, cell, griddisk, what)
+            _disk_came(self, cell, griddisk, what)
         if what in ("dropped", "created"):
             self.headers.pop((cell, griddisk), None)
         group = self.groups.get(header.group) if header is not None else None
@@ -297,7 +285,7 @@ class Asm:
         if disk.mode is DiskMode.OFFLINE and not self._survives(group):
             self.unmount(group, list(group.mounted))
         elif what in ("failed", "failing"):
-            lose(self, group, disk, force=what == "failed")
+            _lose(self, group, disk, force=what == "failed")
 
     def _glance(self) -> None:
         """Settle disks and rebalances, but only once for all the grid disks that a single LIST asks about."""
@@ -412,3 +400,58 @@ class Asm:
         group.files.append(file)
         group.next_file = max(group.next_file, file.number + 1)
         return f"+{group.name}/{'/'.join(file.directories)}/{file.alias}"
+
+
+# -- disks that cells lose --------------------------------------------------------------------------------------------
+# Source: Oracle SAGUG, handling-disk-replacement; Oracle DBMMN, replacing-hard-disk-due-disk-failure and
+# replacing-hard-disk-due-disk-problems.
+
+
+def _lose(asm: Asm, group: DiskGroup, disk: AsmDisk, *, force: bool) -> None:
+    """Drop a disk of a mounted group; with ``force`` if none of its data can be read any more.
+
+    The disk stays a member if the other disks have no room for its data.
+    """
+    used = sum(group.used_by_disk().values())
+    staying = [d for d in group.disks.values() if d is not disk and d.state is DiskState.NORMAL]
+    if disk.state is not DiskState.NORMAL or sum(d.size_mb for d in staying) < used:
+        return
+    header = asm.header(disk.cell, disk.grid_disk)
+    if header is not None:
+        header.lost = True
+    disk.state = DiskState.FORCING if force or disk.mode is not DiskMode.ONLINE else DiskState.DROPPING
+    asm.start_rebalance(group, asm.now(), node=group.mounted[0])
+
+
+def _disk_came(asm: Asm, cell: str, grid_disk: str, what: str) -> None:
+    """Add a grid disk to its disk group again: a lost disk that is well again, or the replacement of a member.
+
+    A replacement of a disk whose grid disk was no longer a member gets no header: it counts as never used.
+    """
+    header = asm.headers[cell, grid_disk]
+    group = asm.groups[header.group]
+    old = group.disk_of(cell, grid_disk)
+    if what == "replaced" and not header.lost and (old is None or not group.mounted):
+        if old is not None or header.status is HeaderStatus.FORMER:
+            del asm.headers[cell, grid_disk]
+    elif (what == "replaced" or (what == "active" and header.lost)) and asm.reachable(cell, grid_disk):
+        _add_again(asm, group, header, cell, grid_disk)
+
+
+def _add_again(asm: Asm, group: DiskGroup, header: Header, cell: str, grid_disk: str) -> None:
+    old = group.disk_of(cell, grid_disk)
+    if not group.mounted or (old is None and header.disk in group.disks):
+        return
+    number = 1 + max((disk.number for disk in group.disks.values()), default=-1) if old is None else old.number
+    group.disks[header.disk] = AsmDisk(
+        number=number,
+        name=header.disk,
+        fail_group=header.fail_group,
+        cell=cell,
+        grid_disk=grid_disk,
+        size_mb=asm.rack.cells[cell].grid_disks[grid_disk].size_bytes // MIB // group.au_mb * group.au_mb,
+        created=asm.now(),
+        state=DiskState.ADDING,
+    )
+    header.status, header.lost = HeaderStatus.MEMBER, False
+    asm.start_rebalance(group, asm.now(), node=group.mounted[0])

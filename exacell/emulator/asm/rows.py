@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from exacell.emulator.asm.attributes import ATTRIBUTES, version_text, visible
+from exacell.emulator.asm.attributes import ATTRIBUTES, visible
 from exacell.emulator.asm.create import visible as discovered
 from exacell.emulator.asm.instance import Asm, drop_time
 from exacell.emulator.asm.io import group_io
 from exacell.emulator.asm.model import AsmDisk, DiskGroup, DiskMode, HeaderStatus
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
+from exacell.emulator.versions import version_text
 
 COMPOUND = 1 << 24
 """The upper byte of a compound index is the group number."""

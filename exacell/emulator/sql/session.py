@@ -30,11 +30,10 @@ from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.tree import Query
 from exacell.emulator.sql.values import DEFAULT_DATE_FORMAT, from_epoch
 from exacell.emulator.sql.views import catalog, user_tables
-from exacell.emulator.stat_rows import OWN_SESSION
 from exacell.emulator.work.monitor import trace_by_event
 from exacell.emulator.work.reading import ReadTable
 from exacell.emulator.work.row_changes import RowChange
-from exacell.emulator.work.sessions import UserSession
+from exacell.emulator.work.sessions import OWN_SESSION, UserSession
 from exacell.emulator.work.tables import UserTable, known_as
 
 

@@ -25,11 +25,11 @@ from exacell.emulator import (
     stat_rows,
 )
 from exacell.emulator.asm import rows as asm_rows
-from exacell.emulator.asm.attributes import Version
 from exacell.emulator.instances import Instance
 from exacell.emulator.schema import rows_of
 from exacell.emulator.sql.scope import Relation, ResultColumn, Row
 from exacell.emulator.sql.values import DATE, NUMBER, TIMESTAMP, ColumnType, Kind, Value, char
+from exacell.emulator.versions import Version
 from exacell.emulator.work import io_calibration
 from exacell.emulator.work.tables import UserTable, known_as
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from exacell.emulator.db_rows import banner
 from exacell.emulator.ora_messages import ora, sp2
 from exacell.emulator.program import Out
 from exacell.emulator.sql.values import Kind
@@ -19,6 +18,7 @@ from exacell.emulator.sqlplus.report import parse_breaks, parse_compute
 from exacell.emulator.sqlplus.settings import set_options, split_words
 from exacell.emulator.sqlplus.show import show
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, rest_of, stack_text
+from exacell.emulator.versions import banner
 
 Command = Callable[[SqlPlusState, str], Step]
 

@@ -13,9 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.db_rows import banner
 from exacell.emulator.ora_messages import sp2
 from exacell.emulator.program import Out, Program
 from exacell.emulator.spool import NO_FILES, FileAccess
@@ -24,6 +22,7 @@ from exacell.emulator.sqlplus.commands import find_command, numbered, run_script
 from exacell.emulator.sqlplus.settings import set_options
 from exacell.emulator.sqlplus.spool import spooled
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, is_block, is_sql, stack_text
+from exacell.emulator.versions import banner, version_text
 
 _LOGON_ATTEMPTS = 3
 _USAGE = """

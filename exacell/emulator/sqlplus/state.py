@@ -10,10 +10,8 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from exacell.emulator.asm.attributes import version_text
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.cell_views import gathered
-from exacell.emulator.db_rows import banner
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.logon import Logon, log_on, parse_logon
 from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
@@ -30,6 +28,7 @@ from exacell.emulator.sqlplus.report import Report
 from exacell.emulator.sqlplus.settings import Settings
 from exacell.emulator.sqlplus.spool import SqlSpool
 from exacell.emulator.stored_code import calls_routine, change_routines, is_routine, query_with_routines
+from exacell.emulator.versions import banner, version_text
 
 _SQL_WORDS_TEXT = """
     SELECT WITH CREATE ALTER DROP INSERT UPDATE DELETE MERGE TRUNCATE GRANT REVOKE COMMENT ANALYZE EXPLAIN LOCK COMMIT

@@ -12,20 +12,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from exacell.core.units import MIB
-from exacell.emulator.cache_fill import MAX_USED_SHARE, fill
+from exacell.emulator.cache_fill import fill
 from exacell.emulator.database_io import BLOCK_BYTES, WATCHED, counted_by_sessions, statistics
 from exacell.emulator.load_profiles import PROFILES
 from exacell.emulator.models import Cell
+from exacell.emulator.redo_times import SPREAD
 from exacell.emulator.segments import KEEP, NONE
-from exacell.emulator.workload import SPREAD
-
-if TYPE_CHECKING:
-    from exacell.emulator.truth import Truth
-    from exacell.emulator.work.sessions import UserSession
+from exacell.emulator.truth import Truth
+from exacell.emulator.work.sessions import UserSession
+from exacell.emulator.work.table_reads import TableReads
 
 READ, SCAN = "cell single block physical read", "cell smart table scan"
 FLASH_US, DISK_US = 350, 2250
@@ -39,23 +37,6 @@ _ROWS_SHARE = 0.9
 """Share of a block that rows fill."""
 _AT_ONCE = 1000
 """Look-ups after which other tasks get a turn."""
-
-
-@dataclass(kw_only=True)
-class TableReads:
-    """Reads of sessions on one cell that the cell has not counted yet: requests, and megabytes of smart scans."""
-
-    hits: int = 0
-    misses: int = 0
-    skipped: int = 0
-    kept_hits: int = 0
-    kept_misses: int = 0
-    scanned_mb: int = 0
-
-    def with_more(self, more: TableReads) -> TableReads:
-        """Return these and more."""
-        other = asdict(more)
-        return TableReads(**{name: count + other[name] for name, count in asdict(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,27 +199,3 @@ def _count(user: UserSession, executions: int, seen: TableReads) -> None:
 
 KEYED = "physical reads of one block by key"
 """A counter besides Oracle's statistics: requests of which each reads only one block."""
-
-
-def crowd_out(cell: Cell, kept: set[str], used: int) -> None:
-    """Let other data that comes into a full cell's cache replace cached tables, except those in ``kept``."""
-    cache = cell.flash_cache
-    if cache is None or not cache.tables or cache.used_bytes < cache.size_bytes * MAX_USED_SHARE * _FULL:
-        return
-    for name in cache.tables:
-        if name not in kept:
-            cache.tables[name] = int(cache.tables[name] * max(0.0, 1.0 - used / cache.size_bytes))
-
-
-_FULL = 0.999
-"""Share of the most that a cache holds from which on it counts as full."""
-
-
-def reads_to_state(reads: dict[str, dict[str, TableReads]]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the reads that cells have not counted yet, as JSON-able data."""
-    return {name: {host: asdict(own) for host, own in hosts.items()} for name, hosts in reads.items()}
-
-
-def reads_from_state(state: dict[str, dict[str, dict[str, int]]]) -> dict[str, dict[str, TableReads]]:
-    """Return the reads that :func:`reads_to_state` stored."""
-    return {name: {host: TableReads(**own) for host, own in hosts.items()} for name, hosts in state.items()}

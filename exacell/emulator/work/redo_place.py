@@ -11,12 +11,9 @@ with one session and 20 times with ten, and blocks of 4096 bytes took 70 % off.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from exacell.emulator.disk_models import DiskType
-
-if TYPE_CHECKING:
-    from exacell.emulator.instances import Instance
+from exacell.emulator.work.connected import Connected
 
 PAGE, COMMIT = 4096, 400
 """Bytes of a page of such flash, and of the redo of one row that is updated and committed."""
@@ -43,7 +40,7 @@ class RedoPlace:
     block_size: int = 512
 
     @classmethod
-    def of(cls, instance: Instance) -> RedoPlace:
+    def of(cls, instance: Connected) -> RedoPlace:
         """Return the place of the current log of an instance's thread."""
         assert instance.database is not None
         for group in instance.database.of_thread(instance.node + 1):
@@ -63,7 +60,7 @@ class RedoPlace:
         return blocks * (FITTING if self.block_size >= PAGE else REWRITTEN)
 
 
-def _paged(instance: Instance, member: str) -> bool:
+def _paged(instance: Connected, member: str) -> bool:
     group, rack = instance.asm.groups.get(member.removeprefix("+").partition("/")[0]), instance.asm.rack
     if group is None or not rack.model.flash.make_model.startswith(PAGED):
         return False

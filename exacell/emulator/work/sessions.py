@@ -9,28 +9,28 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
+from exacell.emulator.beneath import Files
 from exacell.emulator.database_io import SYNC_US
-from exacell.emulator.db_rows import banner
 from exacell.emulator.device_io import add
 from exacell.emulator.names import DATABASE_HOME
-from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.rack_view import RackView
+from exacell.emulator.versions import banner
 from exacell.emulator.wait_sizes import size_name, size_of
 from exacell.emulator.work import trace_text
+from exacell.emulator.work.connected import Connected
 from exacell.emulator.work.log_writer import LogWriter
-from exacell.emulator.work.reading import TableReads, reads_from_state, reads_to_state
 from exacell.emulator.work.redo_place import RedoPlace
+from exacell.emulator.work.table_reads import TableReads, reads_from_state, reads_to_state
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
 from exacell.emulator.work.tracing import EnabledTrace, TraceFile, trace_directory
 from exacell.emulator.workload import takes_part, write_latency_us
 
-if TYPE_CHECKING:
-    from exacell.emulator.beneath import Files
-    from exacell.emulator.instances import Instance
-    from exacell.emulator.rack import Rack
-
 SYNC = "log file sync"
+OWN_SESSION = 137
+"""SID of the session that asks, and of the first one that is opened."""
+
 _FIRST_PID, _FIRST_SERIAL, _PIDS = 20_000, 4711, 40_000
 _EXECUTION_US, _CLIENT_US = 70, 110
 """Microseconds of an execution and of the wait for the client: the least, and the mean in addition to it."""
@@ -70,7 +70,7 @@ class Work:
     files: Callable[[str], Files] | None = None
     _desks: dict[tuple[str, str], Desk] = field(default_factory=dict)
 
-    def desk(self, instance: Instance) -> Desk:
+    def desk(self, instance: Connected) -> Desk:
         """Return the sessions and the log writer of an instance of a database."""
         assert instance.database is not None
         node = instance.asm.nodes[instance.node]
@@ -120,7 +120,7 @@ class Desk:
     """One instance: its sessions by SID, the log writer that they share, and when those were over that have left."""
 
     work: Work
-    instance: Instance
+    instance: Connected
     name: str
     node: str
     sessions: dict[int, UserSession] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Desk:
         """Return the log writer; the first session that works gets a new one, which starts after earlier work."""
         if self.writer is None:
             assert self.instance.database is not None
-            rack: Rack = self.instance.asm.rack
+            rack = self.instance.asm.rack
             cells = [cell for cell in rack.cells.values() if cell.cellsrv_up]
             chance = random.Random(f"{rack.spec.seed}|log writer|{self.name}|{self.node}|{self.work.connected}")
             logged = [takes_part(cell, self.name) for cell in cells] or [False]
@@ -219,7 +219,7 @@ class UserSession:
     _known: set[int] = field(default_factory=set)
 
     @property
-    def instance(self) -> Instance:
+    def instance(self) -> Connected:
         """Return the instance to which it is connected."""
         return self.desk.instance
 
@@ -368,3 +368,9 @@ class UserSession:
             self.sid - 90,
             self.pid,
         ) + trace_text.began(stamp, self.sid, self.serial, self.service, self.module)
+
+
+class WorkingRack(RackView, Protocol):
+    """A rack on whose databases users work."""
+
+    work: Work

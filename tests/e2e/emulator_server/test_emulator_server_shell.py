@@ -7,8 +7,8 @@ import subprocess
 import pytest
 from server_fakes import RunningRack
 
+from exacell.emulator.host_kinds import CELL, DBNODE
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
-from exacell.emulator.shell import CELL, DBNODE
 from exacell.emulator.simple_command import simple_command
 
 PLAIN = (

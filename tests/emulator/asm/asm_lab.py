@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.default import new_asm
 from exacell.emulator.cellcli import cellcli
 from exacell.emulator.clock import RackClock
 from exacell.emulator.dbnode import program
@@ -48,7 +48,7 @@ class Lab:
     def __post_init__(self) -> None:
         clock = RackClock(speed=60, wall=lambda: self.seconds)
         self.rack = Rack(RackSpec(name="t1", **self.spec), clock)  # type: ignore[arg-type]
-        self.asm = Asm.default(self.rack)
+        self.asm = new_asm(self.rack)
 
     def pass_time(self, rack_seconds: float) -> None:
         """Let the rack's clock go on."""

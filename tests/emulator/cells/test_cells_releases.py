@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from cells_bench import IN_DATA, AsmStub, Bench
 
+from exacell.emulator.host_kinds import CELL
 from exacell.emulator.profiles import hardware_model, release_profile
 from exacell.emulator.restricted import refusal
-from exacell.emulator.shell import CELL, Host, Login
+from exacell.emulator.shell import Host, Login
 from exacell.emulator.store import RackFiles
 
 
