@@ -1,7 +1,10 @@
-"""The rows of V$CELL and V$CELL_CONFIG: the cells that instances know, and their configuration as CellCLI's own XML.
+"""The rows of V$CELL, V$CELL_CONFIG and V$CELL_STATE: the cells that instances know, their configuration as CellCLI's own XML,
+and what CELLSRV reports to databases about itself.
 
-Source: Oracle Database Reference, V$CELL, V$CELL_CONFIG; the types of configuration and the path ``/cli-output/<object>``
-from tanelpoder/tpt-oracle, exadata. The hash values are made up.
+Source: Oracle Database Reference, V$CELL, V$CELL_CONFIG, V$CELL_STATE; the types of configuration and the path
+``/cli-output/<object>`` from tanelpoder/tpt-oracle, exadata; reference asm.md section 11 (``<stat name="FL_FLASH_FIRST">``); the
+elements of states are those that published queries look for (hyee/dbcli, oracle/exa). The hash values are made up. Simplified:
+V$CELL_STATE has FLASHLOG, CELL and NPHYSDISKS only.
 """
 
 from __future__ import annotations
@@ -9,10 +12,12 @@ from __future__ import annotations
 import pickle
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from xml.sax.saxutils import quoteattr
 
 from exacell.emulator.asm.instances import Instance
 from exacell.emulator.basics.program import Out
+from exacell.emulator.cell.models import RUNNING, Cell
 from exacell.emulator.cellcli.program import cellcli
 from exacell.emulator.sql.values import Value
 from exacell.emulator.state.view import RackView
@@ -82,3 +87,39 @@ def _as_configuration(text: str) -> str:
     if "<id>" not in text:
         text = re.sub(r"(<physicalSerial>([^<]*)</physicalSerial>)", r"\1\n<id>\2</id>", text)
     return text.replace("<iormplan>", "<interdatabaseplan>").replace("</iormplan>", "</interdatabaseplan>")
+
+
+def states(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$CELL_STATE; a cell whose CELLSRV is down has no rows."""
+    rack = instance.asm.rack
+    for host, cell in rack.cells.items():
+        if cell.services["CELLSRV"] != RUNNING:
+            continue
+        counters = rack.metrics[host].counters
+        flash_log = {name: int(value) for name, value in counters.items() if name.startswith("FL_")}
+        caches = {name: int(value) for name, value in counters.items() if name.startswith(("FC_", "SIO_"))}
+        disks = len(cell.physical_disks)
+        yield _row(cell, "CELL", "", _xml("cell_stats", caches.items()))
+        yield _row(cell, "FLASHLOG", "", _xml("flashlog_stats", flash_log.items()))
+        for name in _log_disks(cell):
+            yield _row(cell, "FLASHLOG", name, _xml("flashlogstore_stats", [("celldisk", name)]))
+        yield _row(cell, "NPHYSDISKS", "", _xml("nphysdisks_stats", [("nphysdisks", disks)]))
+
+
+def _log_disks(cell: Cell) -> list[str]:
+    return sorted(cell.flash_log.members) if cell.flash_log is not None else []
+
+
+def _row(cell: Cell, kind: str, name: str, text: str) -> dict[str, Value]:
+    return {
+        "CELL_NAME": cell.ip,
+        "CELL_HASHVAL": zlib.crc32(cell.ip.encode()),
+        "STATISTICS_TYPE": kind,
+        "OBJECT_NAME": name or None,
+        "STATISTICS_VALUE": text,
+    }
+
+
+def _xml(element: str, values: Iterable[tuple[str, int | str]]) -> str:
+    lines = "".join(f"<stat name={quoteattr(name)}>{value}</stat>\n" for name, value in sorted(values))
+    return f"<{element}>\n{lines}</{element}>\n"

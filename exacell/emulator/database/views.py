@@ -17,7 +17,6 @@ from exacell.emulator.basics.versions import Version
 from exacell.emulator.database import (
     asm_rows,
     awr_rows,
-    cell_state_rows,
     cell_views,
     db_rows,
     dictionary_rows,
@@ -181,7 +180,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$SQL": file_rows.no_statements,
         "V$MYSTAT": stat_rows.session_statistics,
         "X$KFFXP": extent_rows.extents,
-        "V$CELL_STATE": cell_state_rows.states,
+        "V$CELL_STATE": cell_views.states,
         "V$EVENT_NAME": event_rows.event_names,
         "V$SYSTEM_EVENT": event_rows.system_events,
         "V$SYSTEM_WAIT_CLASS": event_rows.wait_classes,

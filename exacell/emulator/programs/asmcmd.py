@@ -17,10 +17,10 @@ from exacell.emulator.asm.attributes import visible
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.instances import Instance
 from exacell.emulator.basics.program import Ask, Out, Program
-from exacell.emulator.basics.text_table import TextColumn, text_table
 from exacell.emulator.basics.versions import version_text
 from exacell.emulator.database.logon import instance_of
 from exacell.emulator.database.views import catalog
+from exacell.emulator.programs.text_table import TextColumn, text_table
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.values import Value, from_epoch, to_text
 from exacell.emulator.storage.disk_groups import AsmFile, DiskGroup

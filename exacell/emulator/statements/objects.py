@@ -19,8 +19,15 @@ from exacell.emulator.statements.active_requests import active_request_rows
 from exacell.emulator.statements.cache_rows import flash_cache_rows, flash_log_rows, pmem_cache_rows, pmem_log_rows
 from exacell.emulator.statements.content_rows import flash_cache_content_rows, memory_content_rows
 from exacell.emulator.statements.disk_rows import cell_disk_rows, grid_disk_rows, lun_rows, physical_disk_rows
-from exacell.emulator.statements.iorm_rows import cluster_rows, database_rows, iorm_plan_rows, iorm_profile_rows
-from exacell.emulator.statements.tenant_rows import pluggable_database_rows, vault_rows, volume_rows
+from exacell.emulator.statements.iorm_rows import (
+    cluster_rows,
+    database_rows,
+    iorm_plan_rows,
+    iorm_profile_rows,
+    pluggable_database_rows,
+    vault_rows,
+    volume_rows,
+)
 
 
 def cell_rows(place: Place) -> list[Row]:
