@@ -25,8 +25,9 @@ from matrix_rack import MORNING, MatrixRack, Prepared
 from matrix_run import State, scratch, state_of
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator import control, fault_control
-from exacell.emulator.store import rack_files
+from exacell.emulator import control
+from exacell.emulator.basics.store import rack_files
+from exacell.emulator.server import fault_control
 from exacell.journal.actor import alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry

@@ -11,10 +11,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from exacell.emulator.cellcli import cellcli
-from exacell.emulator.metric_store import MetricStore
-from exacell.emulator.program import Out
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.program import Out
+from exacell.emulator.cellcli.program import cellcli
+from exacell.emulator.metrics.metric_store import MetricStore
+from exacell.emulator.server.rack_world import RackWorld
 
 
 def memory() -> int:

@@ -19,18 +19,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from exacell.emulator.asm.model import AsmFile
-from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.cache_fill import fill
-from exacell.emulator.clock import RackClock
+from exacell.emulator.basics.beneath import OwnFiles
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.names import GRID_HOME
+from exacell.emulator.basics.program import Ask, Event, Out, Pause
+from exacell.emulator.basics.store import RackFiles, rack_files
+from exacell.emulator.cell.models import Cell
 from exacell.emulator.control import status
-from exacell.emulator.daemon import Daemon
-from exacell.emulator.models import Cell
-from exacell.emulator.names import GRID_HOME
-from exacell.emulator.program import Ask, Event, Out, Pause
-from exacell.emulator.rack_file import write_rack_file
-from exacell.emulator.rack_world import RackWorld
-from exacell.emulator.store import RackFiles, rack_files
+from exacell.emulator.io.cache_fill import fill
+from exacell.emulator.rack.file import write_rack_file
+from exacell.emulator.server.daemon import Daemon
+from exacell.emulator.server.rack_world import RackWorld
+from exacell.emulator.storage.disk_groups import AsmFile
 
 NAME = "t1"
 SPEED = 600

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from exacell.emulator.models import Cell
+from exacell.emulator.cell.models import Cell
 
 if TYPE_CHECKING:
     from races_rack import RacesRack

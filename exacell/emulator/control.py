@@ -1,7 +1,7 @@
 """Starts, stops, queries and drives emulated racks from outside: the functions that the command layer calls.
 
 Importing this module is cheap: it imports no asyncio and no SSH, and functions import what only they need. The rack itself
-is another process, :mod:`exacell.emulator.daemon`.
+is another process, :mod:`exacell.emulator.server.daemon`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,7 @@ from typing import Any
 
 from exacell.core.errors import EmulatorError, RackFormatError
 from exacell.core.units import parse_duration, parse_size
-from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
-from exacell.emulator.rack_file import AsmInfo, RackInfo, rack_file, refuse_real_rack, write_rack_file
-from exacell.emulator.requests import ANSWER_S, ask, existing_rack
-from exacell.emulator.store import (
+from exacell.emulator.basics.store import (
     Json,
     RackFiles,
     all_racks,
@@ -30,6 +27,9 @@ from exacell.emulator.store import (
     read_json,
     write_json,
 )
+from exacell.emulator.rack.file import AsmInfo, RackInfo, rack_file, refuse_real_rack, write_rack_file
+from exacell.emulator.server.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
+from exacell.emulator.server.requests import ANSWER_S, ask, existing_rack
 
 __all__ = [
     "AsmInfo",
@@ -128,12 +128,12 @@ def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: f
     """Make and start the rack ``name`` as a copy of a rack that is described.
 
     Args:
-        likeness: the fields of :class:`exacell.emulator.likeness.Likeness`.
+        likeness: the fields of :class:`exacell.emulator.copies.likeness.Likeness`.
 
     Raises:
         EmulatorError: such a rack exists already or can't be emulated, or its process did not come up.
     """
-    from exacell.emulator.likeness import Likeness, parts_of
+    from exacell.emulator.copies.likeness import Likeness, parts_of
 
     _refuse_zip()
     files = rack_files(home, name)
@@ -213,7 +213,7 @@ def load(
         seconds: of rack time; the load begins at the rack's next whole minute.
         db: empty for the rack's first database.
         redo: the database's redo writes in a second; None for the profile's own number.
-        profile: one of :data:`exacell.emulator.load_profiles.PROFILES`.
+        profile: one of :data:`exacell.emulator.io.load_profiles.PROFILES`.
 
     Returns:
         db, profile, redo and seconds as applied, and the wall_seconds that it took.
@@ -252,7 +252,7 @@ def truth(home: Path, name: str, *, db: str = "", known: Mapping[str, object] | 
 
     Args:
         db: empty for the rack's first database.
-        known: attributes of :class:`exacell.emulator.truth.Truth`; None returns the present effect, {} removes it.
+        known: attributes of :class:`exacell.emulator.io.truth.Truth`; None returns the present effect, {} removes it.
 
     Raises:
         EmulatorError: the rack does not run, has no such database, or the attributes are impossible for a load.
@@ -333,7 +333,7 @@ def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
     if files.log.exists() and files.log.stat().st_size > _LOG_LIMIT:
         os.replace(files.log, files.log.with_suffix(".old"))
     # -P: Python must not import a json.py from the caller's directory.
-    command = [sys.executable, "-P", "-m", "exacell.emulator.daemon", str(files.root), json.dumps(options)]
+    command = [sys.executable, "-P", "-m", "exacell.emulator.server.daemon", str(files.root), json.dumps(options)]
     with open(files.log, "ab") as log:
         process = subprocess.Popen(
             command,

@@ -11,7 +11,7 @@ import pytest
 from exacell.change.execute import execute
 from exacell.core.cellset import label_of
 from exacell.core.errors import ExitCode
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole

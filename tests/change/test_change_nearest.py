@@ -8,7 +8,7 @@ import pytest
 
 from exacell.change.execute import execute
 from exacell.core.errors import ExacellError, RefusedError
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.journal.record import Journal
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole

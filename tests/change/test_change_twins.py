@@ -12,7 +12,7 @@ import pytest
 
 from exacell.change.execute import execute
 from exacell.core.config import RackConfig
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.language.line import parse_line
 from exacell.session.request import Request as Asking
 from exacell.session.services import Fallbacks

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.emulator import fault_control
+from exacell.emulator.server import fault_control
 from exacell.journal.record import Journal
 from tests.support.patience import LONG_S, until
 from tests.support.program import InProcess, Program, told

@@ -31,13 +31,13 @@ from exacell.change.pending import Pending, pending
 from exacell.core.config import AsmConfig, Config, RackConfig
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.paths import Home
-from exacell.emulator.asm.model import DiskMode
-from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.models import Cell
-from exacell.emulator.names import GRID_HOME
-from exacell.emulator.program import Ask, Out, Pause, Program
-from exacell.emulator.rack_world import RackWorld
-from exacell.emulator.simple_command import simple_command
+from exacell.emulator.basics.beneath import OwnFiles
+from exacell.emulator.basics.names import GRID_HOME
+from exacell.emulator.basics.program import Ask, Out, Pause, Program
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.hosts.simple_command import simple_command
+from exacell.emulator.server.rack_world import RackWorld
+from exacell.emulator.storage.disk_groups import DiskMode
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line

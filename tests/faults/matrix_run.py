@@ -16,7 +16,7 @@ from matrix_verbs import TWO, VERBS, Verb
 
 from exacell.change.resuming import unfinished
 from exacell.core.errors import ExitCode
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack.rack import Rack
 
 State = dict[str, Any]
 ROUNDS = 4

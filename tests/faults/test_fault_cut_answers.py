@@ -15,7 +15,7 @@ from matrix_run import prepared, state_of
 
 from exacell.cellcli.reply import cut_line
 from exacell.change.execute import execute
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.language.line import parse_line
 from exacell.session.request import Request as Asking
 from exacell.transport.base import FleetResult, Reply, Request, State

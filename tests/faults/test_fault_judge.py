@@ -13,7 +13,7 @@ from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import Verdict, judge, prepared, reference, state_of
 from matrix_verbs import VERBS
 
-from exacell.emulator.asm.model import DiskMode
+from exacell.emulator.storage.disk_groups import DiskMode
 from exacell.journal.record import Row
 from tests.support.forging import forging
 

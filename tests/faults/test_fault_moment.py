@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from exacell.emulator import control, fault_control
-from exacell.emulator.store import rack_files
+from exacell.emulator import control
+from exacell.emulator.basics.store import rack_files
+from exacell.emulator.server import fault_control
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from exacell.output.console import SilentConsole

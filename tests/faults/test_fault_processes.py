@@ -18,9 +18,10 @@ from matrix_audit import audited, read_audit, second_failure_groups, unannounced
 from matrix_rack import MatrixRack
 from matrix_run import configured, differences, prepared, scratch, state_of
 
-from exacell.emulator import control, fault_control
-from exacell.emulator.rack_world import RackWorld
-from exacell.emulator.store import rack_files
+from exacell.emulator import control
+from exacell.emulator.basics.store import rack_files
+from exacell.emulator.server import fault_control
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
 from tests.support.patience import must_come

@@ -11,7 +11,7 @@ from matrix_rack import CELLS, NODES, MatrixRack
 from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED, PMEM, VERBS
 
-from exacell.emulator.asm.model import Operation
+from exacell.emulator.storage.disk_groups import Operation
 
 POWERLESS = "sql:alter system set asm_power_limit=0"
 

@@ -100,6 +100,15 @@ ORDER = (
 """The packages and the modules beside them, the lowest first: each imports only what stands before it, and itself."""
 
 
+ROOMS = (
+    *("basics", "sql", "cell", "grammar", "io", "metrics"),
+    *("state", "faults", "storage", "work", "asm"),
+    *("rack", "statements", "cellcli", "database", "plsql"),
+    *("sqlplus", "programs", "hosts", "server", "copies"),
+)
+"""The emulator's rooms, the lowest first: each imports only what stands before it, and itself."""
+
+
 def _name(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -227,6 +236,25 @@ def test_there_is_no_circle_in_the_emulator() -> None:
     """No module of the emulator reaches itself by imports, wherever they stand: at the top, in a function, for type checkers."""
     knots = house.circles(inner_arrows())
     assert knots == [], "\n".join(" ".join(knot) for knot in knots)
+
+
+def test_no_import_of_the_emulator_goes_up() -> None:
+    """Each room of the emulator imports only those below it, wherever the import stands; none knows its control."""
+    rank = {room: place for place, room in enumerate((*ROOMS, "control"))}
+    pairs = [
+        (name, target)
+        for name, targets in inner_arrows().items()
+        for target in targets
+        if rank[name.split(".")[2]] < rank[target.split(".")[2]]
+    ]
+    assert pairs == []
+
+
+def test_each_room_of_the_emulator_has_its_place() -> None:
+    """The order names every room of the emulator and no others; beside the rooms stands its control alone."""
+    inside_it = [name.split(".") for name in inner_arrows() if name != "exacell.emulator"]
+    assert {parts[2] for parts in inside_it} == {*ROOMS, "control"}
+    assert [parts[2] for parts in inside_it if len(parts) == 3 and parts[2] not in ROOMS] == ["control"]
 
 
 def test_a_circle_is_seen() -> None:

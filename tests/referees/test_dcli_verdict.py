@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from exacell.emulator import dcli_program
+from exacell.emulator.hosts import dcli_program
 
 HERE = Path(__file__).parent
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from exacell.emulator.schema import Attribute, Release, object_types
+from exacell.emulator.basics.schema import Attribute, Release, object_types
 from tests.support.worlds import WorldTransport
 
 KEY = "b67d5587fe728118af47c57ab8da650a"

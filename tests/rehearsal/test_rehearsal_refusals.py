@@ -10,11 +10,11 @@ import pytest
 from exacell.commands.rehearsal.copyreading import likeness_of, read_objects
 from exacell.core.errors import RefusedError
 from exacell.emulator.asm.clusters import AsmClusters
-from exacell.emulator.clock import RackClock
-from exacell.emulator.likeness import Likeness, parts_of
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.copies.likeness import Likeness, parts_of
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.plan.copying import neutral_facts, unlike
 from exacell.session.request import Request
 from tests.support.worlds import Wall, new_world, session_on

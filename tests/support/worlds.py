@@ -11,13 +11,13 @@ from pathlib import Path
 from exacell.core.config import AsmConfig, Config, RackConfig
 from exacell.core.paths import Home
 from exacell.emulator.asm.clusters import AsmClusters
-from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.clock import RackClock
-from exacell.emulator.names import GRID_HOME
-from exacell.emulator.program import Ask, Out, Pause
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.beneath import OwnFiles
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.names import GRID_HOME
+from exacell.emulator.basics.program import Ask, Out, Pause
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.output.console import SilentConsole
 from exacell.session.services import Services
 from exacell.session.state import Options, Session

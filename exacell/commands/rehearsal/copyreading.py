@@ -129,7 +129,7 @@ def likeness_of(
 
 
 def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, Any]:
-    """Return the description of one cell for :class:`exacell.emulator.likeness.Likeness`."""
+    """Return the description of one cell for :class:`exacell.emulator.copies.likeness.Likeness`."""
     return {
         "name": cell,
         "objects": told,

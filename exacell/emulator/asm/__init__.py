@@ -1,1 +1,1 @@
-"""The emulated ASM: instances, disk groups, files and rebalances, its statements, and asmcmd."""
+"""The emulated ASM: clusters, disk groups and rebalances, its statements, and the instances on it."""

@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from exacell.core.errors import UnitError
 from exacell.core.units import MIB, parse_size
-from exacell.emulator.ora_messages import OraError, OraLine, ora
-from exacell.emulator.versions import Version, parse_version, version_text
+from exacell.emulator.basics.ora_messages import OraError, OraLine, ora
+from exacell.emulator.basics.versions import Version, parse_version, version_text
 
 AU_SIZES = tuple(n * MIB for n in (1, 2, 4, 8, 16, 32, 64))
 DEFAULT_AU_BYTES = 4 * MIB

@@ -11,15 +11,6 @@ from dataclasses import dataclass
 from exacell.emulator.asm.attributes import set_attribute
 from exacell.emulator.asm.create import create_group, members_for
 from exacell.emulator.asm.instance import Asm, disk_repair_time
-from exacell.emulator.asm.model import (
-    AsmDisk,
-    DiskGroup,
-    DiskMode,
-    DiskState,
-    Header,
-    HeaderStatus,
-    Redundancy,
-)
 from exacell.emulator.asm.statement import (
     ChangeDisks,
     CheckGroup,
@@ -33,7 +24,16 @@ from exacell.emulator.asm.statement import (
     Statement,
     SwitchDisks,
 )
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.storage.disk_groups import (
+    AsmDisk,
+    DiskGroup,
+    DiskMode,
+    DiskState,
+    Header,
+    HeaderStatus,
+    Redundancy,
+)
 
 MOST_POWER = 1024
 """The highest power with compatible.asm 11.2.0.2 and later; before, it is 11. Source: reference asm.md section 6."""

@@ -11,8 +11,8 @@ from typing import Any
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.default import new_asm
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.asm.model import Header
-from exacell.emulator.asm.view import AsmDiskView
+from exacell.emulator.state.asm_view import AsmDiskView
+from exacell.emulator.storage.disk_groups import Header
 from exacell.emulator.work.sessions import WorkingRack
 
 

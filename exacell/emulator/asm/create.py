@@ -14,10 +14,10 @@ from exacell.core.units import MIB
 from exacell.emulator.asm.attributes import defaults, set_attribute
 from exacell.emulator.asm.disk_clauses import DiskSpec
 from exacell.emulator.asm.instance import Asm, Discovered
-from exacell.emulator.asm.model import AsmDisk, DiskGroup, Header, HeaderStatus, Redundancy
 from exacell.emulator.asm.statement import CreateGroup
-from exacell.emulator.ora_messages import OraError, OraLine, ora
-from exacell.emulator.versions import parse_version
+from exacell.emulator.basics.ora_messages import OraError, OraLine, ora
+from exacell.emulator.basics.versions import parse_version
+from exacell.emulator.storage.disk_groups import AsmDisk, DiskGroup, Header, HeaderStatus, Redundancy
 
 MOST_GROUPS = 63
 MOST_CAUSES = 20

@@ -10,11 +10,11 @@ import random
 from exacell.core.units import GIB, MIB
 from exacell.emulator.asm.attributes import DEFAULT_AU_BYTES, defaults
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.asm.model import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
-from exacell.emulator.clusters import Cluster
-from exacell.emulator.databases import CACHE_FILE, CACHE_SIZE, Database, RedoGroup
-from exacell.emulator.segments import default_segments
-from exacell.emulator.versions import version_text
+from exacell.emulator.basics.clusters import Cluster
+from exacell.emulator.basics.versions import version_text
+from exacell.emulator.storage.databases import CACHE_FILE, CACHE_SIZE, Database, RedoGroup
+from exacell.emulator.storage.disk_groups import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
+from exacell.emulator.storage.segments import default_segments
 from exacell.emulator.work.sessions import WorkingRack
 
 DAY = 86400.0

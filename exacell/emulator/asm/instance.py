@@ -1,7 +1,7 @@
 """The ASM that all database nodes of an emulated rack share: disk groups over the cells' grid disks.
 
-State is plain (see :mod:`asm.model`); nothing waits for time to pass: :meth:`Asm.settle` brings every operation up to the rack's
-clock before each answer. ASM reads the state of grid disks from the cells.
+State is plain (see :mod:`storage.disk_groups`); nothing waits for time to pass: :meth:`Asm.settle` brings every operation up
+to the rack's clock before each answer. ASM reads the state of grid disks from the cells.
 """
 
 from __future__ import annotations
@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.core.units import MIB
 from exacell.emulator.asm.attributes import repair_seconds
-from exacell.emulator.asm.model import (
+from exacell.emulator.basics.clusters import Cluster
+from exacell.emulator.basics.schema import release_of
+from exacell.emulator.basics.versions import Version
+from exacell.emulator.state.asm_view import AsmDiskView
+from exacell.emulator.storage.databases import Database, database_from_state, database_to_state
+from exacell.emulator.storage.disk_groups import (
     AsmDisk,
     AsmFile,
     DiskGroup,
@@ -24,15 +29,10 @@ from exacell.emulator.asm.model import (
     group_from_state,
     group_to_state,
 )
-from exacell.emulator.asm.view import AsmDiskView
-from exacell.emulator.clusters import Cluster
-from exacell.emulator.databases import Database, database_from_state, database_to_state
-from exacell.emulator.schema import release_of
-from exacell.emulator.versions import Version
 from exacell.emulator.work.sessions import WorkingRack
 
 if TYPE_CHECKING:
-    from exacell.emulator.disk_models import GridDisk
+    from exacell.emulator.cell.disk_models import GridDisk
 
 SYNC_SECONDS = 40.0
 """Rack seconds from OFFLINE through SYNCING to ONLINE for a grid disk that is active again."""
@@ -92,7 +92,7 @@ class Asm:
         databases: by unique name.
         parameters: ``asm_diskstring`` and ``asm_power_limit``.
         resources: names of the disk groups that have a clusterware resource.
-        mirror_by_fail_group: how REQUIRED_MIRROR_FREE_MB is counted, see asm_model.
+        mirror_by_fail_group: how REQUIRED_MIRROR_FREE_MB is counted, see :mod:`storage.disk_groups`.
     """
 
     def __init__(

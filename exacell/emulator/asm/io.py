@@ -1,7 +1,7 @@
 """The reads and writes that V$ASM_DISK counts: each database's own totals, spread over the disks of its disk groups.
 
-A database's requests go to the groups that hold its data files, in proportion to their sizes, and there evenly to all
-disks; a write goes to as many of them as there are copies. Before the first load, a disk's counters hold the I/O that filled it.
+A database's requests go to the groups that hold its data files, in proportion to their sizes, and there evenly to all disks;
+a write goes to as many of them as there are copies. Before the first load, a disk's counters hold the I/O that filled it.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from decimal import Decimal
 
 from exacell.core.units import MIB
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.asm.model import DiskGroup
-from exacell.emulator.databases import Database
-from exacell.emulator.device_io import share
+from exacell.emulator.io.device_io import share
+from exacell.emulator.storage.databases import Database
+from exacell.emulator.storage.disk_groups import DiskGroup
 
 _DATA = "DATAFILE"
 _FILLED = {"READS": 3, "WRITES": 2}

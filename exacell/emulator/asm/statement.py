@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exacell.emulator.asm.disk_clauses import DiskSpec, disk_clauses, group_name, size_of
-from exacell.emulator.asm.model import Redundancy
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.tokens import TokenReader
+from exacell.emulator.storage.disk_groups import Redundancy
 
 
 @dataclass(frozen=True, kw_only=True)

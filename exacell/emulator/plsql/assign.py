@@ -7,8 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import cast
 
-from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.plsql import tree as pl
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.plsql.scene import Scene
 from exacell.emulator.plsql.values import (
     Elements,
@@ -21,7 +20,7 @@ from exacell.emulator.plsql.values import (
     converted,
     empty,
 )
-from exacell.emulator.sql import tree
+from exacell.emulator.sql import blocks as pl, tree
 from exacell.emulator.sql.scope import Row
 from exacell.emulator.sql.values import Value, to_text
 

@@ -1,7 +1,7 @@
 """Checks a PL/SQL block before any of it runs: names, views, types, calls.
 
-Oracle compiles a block as a whole, so one unknown column in its last line means that nothing runs at all. An error is reported as
-ORA-06550 with its place, followed by the statement that was ignored because of it.
+Oracle compiles a block as a whole, so one unknown column in its last line means that nothing runs at all. An error is
+reported as ORA-06550 with its place, followed by the statement that was ignored because of it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.plsql import tree as pl
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.plsql.names import FrameNames
 from exacell.emulator.plsql.packages import PROCEDURES
 from exacell.emulator.plsql.scene import Scene
@@ -26,7 +25,7 @@ from exacell.emulator.plsql.values import (
     empty,
     record_of,
 )
-from exacell.emulator.sql import tree
+from exacell.emulator.sql import blocks as pl, tree
 from exacell.emulator.sql.scope import ResultColumn
 
 STANDARD_EXCEPTIONS = {

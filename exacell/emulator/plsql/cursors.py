@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.plsql import tree as pl
+from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.database.session import SqlSession
 from exacell.emulator.plsql.assign import Store, literal
 from exacell.emulator.plsql.scene import Scene
 from exacell.emulator.plsql.values import Cursor, Frame
-from exacell.emulator.sql import tree
+from exacell.emulator.sql import blocks as pl, tree
 from exacell.emulator.sql.scope import Relation, Row
-from exacell.emulator.sql.session import SqlSession
 from exacell.emulator.sql.syntax import parse_query
 from exacell.emulator.sql.values import to_number, to_text
 

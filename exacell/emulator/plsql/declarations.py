@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.emulator.plsql.tree import (
+from exacell.emulator.sql.blocks import (
     Block,
     CursorDeclaration,
     Declaration,

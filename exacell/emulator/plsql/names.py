@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Protocol, cast
 
-from exacell.emulator.ora_messages import ORA_TEXTS, OraError, ora
+from exacell.emulator.basics.ora_messages import ORA_TEXTS, OraError, ora
 from exacell.emulator.plsql.values import (
     Cursor,
     Elements,
@@ -20,8 +20,8 @@ from exacell.emulator.plsql.values import (
     Variable,
 )
 from exacell.emulator.sql import tree
+from exacell.emulator.sql.binds import Binds, UndeclaredError
 from exacell.emulator.sql.values import BOOLEAN, NUMBER, ColumnType, Kind, Value, char, to_number
-from exacell.emulator.sqlplus.binds import Binds, UndeclaredError
 
 Reader = tuple[Callable[[], Value], ColumnType]
 Applied = tuple[Callable[[Sequence[Value]], Value], ColumnType]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from exacell.emulator.ora_messages import OraError, OraLine, ora
+from exacell.emulator.basics.ora_messages import OraError, OraLine, ora
+from exacell.emulator.database.io_calibration import CALIBRATE_IO
 from exacell.emulator.sql.values import Value, to_number, to_text
-from exacell.emulator.work.io_calibration import CALIBRATE_IO
 from exacell.emulator.work.monitor import MONITOR, NAMING
 
 _LONGEST_LINE = 32767

@@ -1,7 +1,7 @@
 """Runs PL/SQL blocks: statements, cursors, exceptions.
 
-A block is parsed and checked as a whole, then its statements run one by one; its length is limited, and other sessions get their
-turn in between. An error that no handler catches ends the block with its stack and ORA-06512 for the line.
+A block is parsed and checked as a whole, then its statements run one by one; its length is limited, and other sessions get
+their turn in between. An error that no handler catches ends the block with its stack and ORA-06512 for the line.
 """
 
 from __future__ import annotations
@@ -12,8 +12,11 @@ from decimal import Decimal
 from random import Random
 from typing import cast
 
-from exacell.emulator.ora_messages import OraError, OraLine, ora
-from exacell.emulator.plsql import tree as pl
+from exacell.emulator.basics.ora_messages import OraError, OraLine, ora
+from exacell.emulator.basics.program import Event, Pause
+from exacell.emulator.database import io_calibration
+from exacell.emulator.database.io_calibration import CALIBRATE_IO
+from exacell.emulator.database.session import SqlSession
 from exacell.emulator.plsql.assign import Store
 from exacell.emulator.plsql.check import STANDARD_EXCEPTIONS, check_block
 from exacell.emulator.plsql.cursors import Cursors
@@ -31,14 +34,10 @@ from exacell.emulator.plsql.values import (
     converted,
     record_of,
 )
-from exacell.emulator.program import Event, Pause
-from exacell.emulator.sql import tree
-from exacell.emulator.sql.session import SqlSession
+from exacell.emulator.sql import blocks as pl, tree
+from exacell.emulator.sql.binds import Binds
+from exacell.emulator.sql.bulk import Reads, reads_of
 from exacell.emulator.sql.values import Value, number_of, to_number
-from exacell.emulator.sqlplus.binds import Binds
-from exacell.emulator.work import io_calibration
-from exacell.emulator.work.bulk import Reads, reads_of
-from exacell.emulator.work.io_calibration import CALIBRATE_IO
 from exacell.emulator.work.monitor import MONITOR, NAMING, call_monitor
 from exacell.emulator.work.reading import ReadTable, look_ups, scans
 from exacell.emulator.work.tables import UserTable

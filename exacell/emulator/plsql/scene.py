@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.database.session import SqlSession
 from exacell.emulator.plsql.names import FrameNames, Machine, is_truth
-from exacell.emulator.plsql.tree import (
-    CursorDeclaration,
-    Declaration,
-    ExceptionDeclaration,
-    RoutineDeclaration,
-    TypeDeclaration,
-    TypeKind,
-    TypeName,
-    VariableDeclaration,
-)
 from exacell.emulator.plsql.values import (
     BOOLEAN_TYPE,
     DATE_TYPE,
@@ -39,9 +30,18 @@ from exacell.emulator.plsql.values import (
     type_of_column,
 )
 from exacell.emulator.sql import tree
+from exacell.emulator.sql.blocks import (
+    CursorDeclaration,
+    Declaration,
+    ExceptionDeclaration,
+    RoutineDeclaration,
+    TypeDeclaration,
+    TypeKind,
+    TypeName,
+    VariableDeclaration,
+)
 from exacell.emulator.sql.functions import CONSTANTS
 from exacell.emulator.sql.scope import Prepared, ProgramScope, ResultColumn
-from exacell.emulator.sql.session import SqlSession
 from exacell.emulator.sql.values import NUMBER, Value
 from exacell.emulator.sql.walk import columns_of, has_query
 

@@ -1,16 +1,16 @@
 """Parses anonymous PL/SQL blocks into a tree.
 
 The parser knows declarations of variables, constants, types (RECORD, TABLE), exceptions, cursors and local routines; the
-statements of :mod:`plsql.tree`; exception handlers. Queries and expressions are parsed by the parser of SQL, which here also
+statements of :mod:`sql.blocks`; exception handlers. Queries and expressions are parsed by the parser of SQL, which here also
 knows ``:name``, ``cursor%NOTFOUND`` and INTO. Triggers, packages and pragmas other than EXCEPTION_INIT are not known. Source:
 Oracle Database PL/SQL Language Reference, "Language Elements".
 """
 
 from __future__ import annotations
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.plsql.declarations import DeclarationParser
-from exacell.emulator.plsql.tree import (
+from exacell.emulator.sql.blocks import (
     Assign,
     Block,
     CallStatement,

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
 
-from exacell.emulator.ora_messages import OraError, ora
-from exacell.emulator.plsql.tree import CursorDeclaration, RoutineDeclaration
+from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.sql.blocks import CursorDeclaration, RoutineDeclaration
 from exacell.emulator.sql.date_masks import parse_date
 from exacell.emulator.sql.scope import ResultColumn, Row
 from exacell.emulator.sql.values import (

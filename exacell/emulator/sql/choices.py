@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, cast
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.compare import Truth, holds, opposite
 from exacell.emulator.sql.scope import Compiled, Condition, Env, Prepared, Scope

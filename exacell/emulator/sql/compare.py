@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from typing import NoReturn
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.values import NUMBER_CHARS, Value, number_of, to_number, to_text
 
 Truth = bool | None

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import DAYS, parse_date
 from exacell.emulator.sql.function_base import (
     FunctionEntry,

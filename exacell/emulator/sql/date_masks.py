@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 
 ELEMENTS = (
     "SYYYY", "Y,YYY", "MONTH", "SSSSS", "YYYY", "RRRR", "IYYY", "HH24", "HH12", "A.M.", "P.M.", "A.D.", "B.C.",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.expressions import Expressions
 from exacell.emulator.sql.function_base import SqlSettings

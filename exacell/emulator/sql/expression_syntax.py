@@ -6,7 +6,7 @@ sub-queries are parsed by the parser of queries (:mod:`sql.syntax`).
 
 from __future__ import annotations
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.call_syntax import date_field, kept, moved, trimmed, typed_literal
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.tree import (

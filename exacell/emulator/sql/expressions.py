@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.choices import Queries, quantified, rows_in, value_in
 from exacell.emulator.sql.compare import (

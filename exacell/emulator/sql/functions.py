@@ -8,7 +8,7 @@ from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 from types import MappingProxyType
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.compare import compare, holds
 from exacell.emulator.sql.date_functions import DATE_FUNCTIONS, rounded_date, truncated_date
 from exacell.emulator.sql.date_masks import format_date, parse_date

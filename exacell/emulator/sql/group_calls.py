@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import cmp_to_key
 from typing import Protocol
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.compare import compare_for_order
 from exacell.emulator.sql.function_base import SqlSettings

@@ -1,14 +1,14 @@
 """Hierarchical queries: START WITH … CONNECT BY [NOCYCLE] … PRIOR ….
 
-Roots are the rows that START WITH chooses (all without it); below each row come, in order, the rows for which CONNECT BY is true.
-Source: Oracle Database SQL Language Reference, "Hierarchical Queries".
+Roots are the rows that START WITH chooses (all without it); below each row come, in order, the rows for which CONNECT BY is
+true. Source: Oracle Database SQL Language Reference, "Hierarchical Queries".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.scope import Condition, Env
 from exacell.emulator.sql.walk import all_of, children, columns_of, conjuncts

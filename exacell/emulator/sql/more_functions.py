@@ -16,7 +16,7 @@ from decimal import Decimal, localcontext
 from itertools import count
 from types import MappingProxyType
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.function_base import (
     Function,
     FunctionEntry,

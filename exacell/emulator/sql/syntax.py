@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.expression_syntax import ExpressionParser
 from exacell.emulator.sql.grouping import grouping
 from exacell.emulator.sql.tokens import TokenKind

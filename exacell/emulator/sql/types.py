@@ -5,7 +5,7 @@ Source: Oracle Database SQL Language Reference, CAST, "Data Types".
 
 from __future__ import annotations
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import parse_date
 from exacell.emulator.sql.values import DATE, NUMBER, ColumnType, Kind, Value, char, to_number, to_text
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import format_date
 
 Value = None | str | int | Decimal | datetime

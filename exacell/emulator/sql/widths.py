@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from exacell.emulator.ora_messages import OraError
+from exacell.emulator.basics.ora_messages import OraError
 from exacell.emulator.sql import tree
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.number_masks import mask_width

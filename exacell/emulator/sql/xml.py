@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from xml.etree import ElementTree
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 
 
 @lru_cache(maxsize=256)

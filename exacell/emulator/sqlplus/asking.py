@@ -5,8 +5,8 @@ Source: Oracle SQL*Plus User's Guide, ACCEPT, DEFINE, "Predefined Variables".
 
 from __future__ import annotations
 
-from exacell.emulator.ora_messages import OraError, sp2
-from exacell.emulator.program import Out
+from exacell.emulator.basics.ora_messages import OraError, sp2
+from exacell.emulator.basics.program import Out
 from exacell.emulator.sql.date_masks import parse_date
 from exacell.emulator.sql.values import to_number
 from exacell.emulator.sqlplus.settings import split_words

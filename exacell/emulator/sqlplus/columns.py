@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from exacell.emulator.ora_messages import sp2
+from exacell.emulator.basics.ora_messages import sp2
 from exacell.emulator.sql.number_masks import is_number_mask
 
 _OPTIONS = """

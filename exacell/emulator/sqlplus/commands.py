@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from exacell.emulator.ora_messages import ora, sp2
-from exacell.emulator.program import Out
+from exacell.emulator.basics.ora_messages import ora, sp2
+from exacell.emulator.basics.program import Out
+from exacell.emulator.basics.versions import banner
+from exacell.emulator.sql.binds import UndeclaredError
 from exacell.emulator.sql.values import Kind
 from exacell.emulator.sqlplus.asking import accept, define
-from exacell.emulator.sqlplus.binds import UndeclaredError
 from exacell.emulator.sqlplus.columns import change_column
 from exacell.emulator.sqlplus.format import render
 from exacell.emulator.sqlplus.report import parse_breaks, parse_compute
 from exacell.emulator.sqlplus.settings import set_options, split_words
 from exacell.emulator.sqlplus.show import show
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, rest_of, stack_text
-from exacell.emulator.versions import banner
 
 Command = Callable[[SqlPlusState, str], Step]
 

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.ora_messages import sp2
-from exacell.emulator.program import Out, Program
-from exacell.emulator.spool import NO_FILES, FileAccess
+from exacell.emulator.basics.ora_messages import sp2
+from exacell.emulator.basics.program import Out, Program
+from exacell.emulator.basics.spool import NO_FILES, FileAccess
+from exacell.emulator.basics.versions import banner, version_text
 from exacell.emulator.sqlplus.asking import prompt_of
 from exacell.emulator.sqlplus.commands import find_command, numbered, run_script
 from exacell.emulator.sqlplus.settings import set_options
 from exacell.emulator.sqlplus.spool import spooled
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, first_word, is_block, is_sql, stack_text
-from exacell.emulator.versions import banner, version_text
 
 _LOGON_ATTEMPTS = 3
 _USAGE = """

@@ -1,8 +1,8 @@
 """BREAK and COMPUTE of SQL*Plus: where a report is divided, and the totals there.
 
-A break column shows a value once for the rows that share it. When it changes, its totals are printed first, then the blank lines;
-a change of a column also breaks the columns named after it. REPORT breaks once, at the end, and ROW at every row, at any place in
-the list.
+A break column shows a value once for the rows that share it. When it changes, its totals are printed first, then the blank
+lines; a change of a column also breaks the columns named after it. REPORT breaks once, at the end, and ROW at every row, at
+any place in the list.
 
 Source: Oracle SQL*Plus User's Guide, "Clarifying Your Report with Spacing and Summary Lines", BREAK, COMPUTE. The order of
 several functions of one break is that of the guide's table; no output was seen.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from exacell.emulator.ora_messages import sp2
+from exacell.emulator.basics.ora_messages import sp2
 
 CSV_SINCE = (12, 2)
 """The first release with SET MARKUP CSV. Source: reference asm.md section 1."""

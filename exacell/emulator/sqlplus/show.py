@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from exacell.emulator.db_rows import parameters
-from exacell.emulator.ora_messages import sp2
-from exacell.emulator.program import Out
-from exacell.emulator.session_rows import memory
+from exacell.emulator.basics.ora_messages import sp2
+from exacell.emulator.basics.program import Out
+from exacell.emulator.database.db_rows import parameters
+from exacell.emulator.database.session_rows import memory
+from exacell.emulator.plsql.stored_code import shown_errors
 from exacell.emulator.sql.scope import Relation, ResultColumn
 from exacell.emulator.sql.values import char
 from exacell.emulator.sqlplus.format import render
 from exacell.emulator.sqlplus.settings import Settings, option_name, split_words
 from exacell.emulator.sqlplus.state import SqlPlusState, Step, rest_of
-from exacell.emulator.stored_code import shown_errors
 
 _CONTAINER_RULE = "-" * 30
 

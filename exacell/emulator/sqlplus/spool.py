@@ -1,17 +1,17 @@
 """SPOOL and TERMOUT of SQL*Plus: the output of a session goes to a file, to the terminal, or to both.
 
-Source: Oracle SQL*Plus User's Guide, "SPOOL" and "SET TERMOUT": TERMOUT OFF hides only the output of scripts, never the output of
-commands that are typed or come from standard input; the file gets both. Simplified: lines in the file are trimmed like those on
-the screen, with any TRIMSPOOL.
+Source: Oracle SQL*Plus User's Guide, "SPOOL" and "SET TERMOUT": TERMOUT OFF hides only the output of scripts, never the
+output of commands that are typed or come from standard input; the file gets both. Simplified: lines in the file are trimmed
+like those on the screen, with any TRIMSPOOL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from exacell.emulator.ora_messages import sp2
-from exacell.emulator.program import Ask, Out, Program
-from exacell.emulator.spool import ReadFile, WriteFile
+from exacell.emulator.basics.ora_messages import sp2
+from exacell.emulator.basics.program import Ask, Out, Program
+from exacell.emulator.basics.spool import ReadFile, WriteFile
 
 _USAGE = "Usage: SPOOL { <file> | OFF | OUT }\nwhere <file> is file_name[.ext] [CRE[ATE]|REP[LACE]|APP[END]]\n"
 _MODES = {"CREATE": 3, "REPLACE": 3, "APPEND": 3}

@@ -11,24 +11,24 @@ from dataclasses import dataclass
 from functools import partial
 
 from exacell.emulator.asm.instance import Asm
-from exacell.emulator.cell_views import gathered
-from exacell.emulator.fault_effects import afflicted
-from exacell.emulator.logon import Logon, log_on, parse_logon
-from exacell.emulator.ora_messages import OraError, OraLine, ora, sp2
+from exacell.emulator.basics.ora_messages import OraError, OraLine, ora, sp2
+from exacell.emulator.basics.program import Ask, Event, Out, Pause
+from exacell.emulator.basics.spool import ReadFile, WriteFile
+from exacell.emulator.basics.versions import banner, version_text
+from exacell.emulator.database.cell_views import gathered
+from exacell.emulator.database.logon import Logon, log_on, parse_logon
+from exacell.emulator.database.session import Outcome, SqlSession
+from exacell.emulator.faults.effects import afflicted
 from exacell.emulator.plsql.packages import Output
 from exacell.emulator.plsql.run import run_block
-from exacell.emulator.program import Ask, Event, Out, Pause
-from exacell.emulator.spool import ReadFile, WriteFile
-from exacell.emulator.sql.session import Outcome, SqlSession
+from exacell.emulator.plsql.stored_code import calls_routine, change_routines, is_routine, query_with_routines
+from exacell.emulator.sql.binds import Binds, UndeclaredError
 from exacell.emulator.sql.values import from_epoch, to_text
-from exacell.emulator.sqlplus.binds import Binds, UndeclaredError
 from exacell.emulator.sqlplus.columns import ColumnFormat, active
 from exacell.emulator.sqlplus.format import feedback, render, server_output
 from exacell.emulator.sqlplus.report import Report
 from exacell.emulator.sqlplus.settings import Settings
 from exacell.emulator.sqlplus.spool import SqlSpool
-from exacell.emulator.stored_code import calls_routine, change_routines, is_routine, query_with_routines
-from exacell.emulator.versions import banner, version_text
 
 _SQL_WORDS_TEXT = """
     SELECT WITH CREATE ALTER DROP INSERT UPDATE DELETE MERGE TRUNCATE GRANT REVOKE COMMENT ANALYZE EXPLAIN LOCK COMMIT

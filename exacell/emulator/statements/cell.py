@@ -8,21 +8,21 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from exacell.emulator import cell_attributes
-from exacell.emulator.changes import (
+from exacell.emulator.basics.clock import iso_time
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE, STOPPED_MODE_UNTIL
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.basics.schema import Attribute
+from exacell.emulator.cell.models import DISABLED, RUNNING, STOPPED, Cell
+from exacell.emulator.grammar.changes import (
     AlterCell,
     CellServices,
 )
-from exacell.emulator.clock import iso_time
-from exacell.emulator.grammar_changes import EXASCALE_SERVICES
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import DISABLED, RUNNING, STOPPED, Cell
-from exacell.emulator.place import Place
-from exacell.emulator.profiles import ONLINE_MODE_SINCE, REDUNDANCY_CHECK_SINCE, STOPPED_MODE_UNTIL
-from exacell.emulator.program import Pause
-from exacell.emulator.schema import Attribute
-from exacell.emulator.scrubbing import alter_schedule
-from exacell.emulator.settable import MAX_TEXT, attribute_of, checked
+from exacell.emulator.grammar.changing import EXASCALE_SERVICES
+from exacell.emulator.grammar.settable import MAX_TEXT, attribute_of, checked
+from exacell.emulator.metrics.scrubbing import alter_schedule
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements import cell_attributes
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _SCRUB_INTERVAL, _SCRUB_START = "hardDiskScrubInterval", "hardDiskScrubStartTime"

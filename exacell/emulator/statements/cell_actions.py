@@ -6,14 +6,14 @@ follow those of ALTER CELL.
 
 from __future__ import annotations
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.cell_attributes import check_selector
-from exacell.emulator.changes import CellAction
-from exacell.emulator.disk_models import PhysicalDisk
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import RUNNING, Cell
-from exacell.emulator.place import Place
-from exacell.emulator.program import Pause
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.cell.disk_models import PhysicalDisk
+from exacell.emulator.cell.models import RUNNING, Cell
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.changes import CellAction
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements.cell_attributes import check_selector
 from exacell.emulator.statements.effects import Effects, line
 
 _LIGHTS = {"LED": "locatorLEDStatus", "DONOTSERVICELED": "doNotServiceLEDStatus"}

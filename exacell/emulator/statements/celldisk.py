@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from exacell.emulator.cache_models import CacheMember
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import FLUSH_COMPLETE, CellError, Code
+from exacell.emulator.cell.cache_models import CacheMember
+from exacell.emulator.cell.disk_models import CellDisk
+from exacell.emulator.grammar.changes import (
     AlterCellDisk,
 )
-from exacell.emulator.disk_models import CellDisk
-from exacell.emulator.messages import FLUSH_COMPLETE, CellError, Code
-from exacell.emulator.place import Place
-from exacell.emulator.settable import checked_values
+from exacell.emulator.grammar.settable import checked_values
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, chosen, line, require_cellsrv
 from exacell.emulator.statements.flashcache import flush_members, wait_for_flush
 from exacell.emulator.statements.griddisk import flush_grid_disk

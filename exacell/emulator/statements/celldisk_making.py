@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from exacell.core.units import ALLOCATION_UNIT, format_size, round_down
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import DISK_PREFIX, new_id
-from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun
-from exacell.emulator.grammar_changes import size_of
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell
-from exacell.emulator.place import Place
-from exacell.emulator.profiles import HardwareModel
-from exacell.emulator.program import Pause
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.profiles import HardwareModel
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.cell.disk_models import CellDisk, DiskType, GridDisk, Lun
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.changing import size_of
+from exacell.emulator.state.build import DISK_PREFIX, new_id
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, media_types, named, require_cellsrv
 
 _MAX_COMMENT = 255

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.profiles import PRIMARY_MEDIA_SINCE
+from exacell.emulator.basics.program import Out, Pause
+from exacell.emulator.cell.disk_models import DiskType
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.grammar.changes import (
     Selection,
 )
-from exacell.emulator.disk_models import DiskType
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell
-from exacell.emulator.place import Place
-from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
-from exacell.emulator.program import Out, Pause
+from exacell.emulator.state.place import Place
 
 Effects = Iterator[Out | Pause]
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import guid
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import RUNNING, Cell, Record
-from exacell.emulator.place import Place
-from exacell.emulator.program import Pause
-from exacell.emulator.settable import attribute_of, checked_values
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.cell.models import RUNNING, Cell, Record
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.settable import attribute_of, checked_values
+from exacell.emulator.grammar.values import Row
+from exacell.emulator.state.build import guid
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line
-from exacell.emulator.values import Row
 
 SERVICES = ("cell", "egs", "ers", "syseds", "usreds", "bsm", "bsw")
 """Services that a node may run. Source: on-line HELP of REGISTER ESNODE."""

@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from exacell.core.units import ALLOCATION_UNIT, format_size
-from exacell.emulator.build import new_id
-from exacell.emulator.cache_fill import flush_seconds
-from exacell.emulator.cache_kinds import FLASH_CACHE, CacheKind, cache_kind
-from exacell.emulator.cache_models import CacheMember, FlashCache
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.cell.cache_kinds import FLASH_CACHE, CacheKind, cache_kind
+from exacell.emulator.cell.cache_models import CacheMember, FlashCache
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.cell.space import all_free, cache_share, flash_members
+from exacell.emulator.grammar.changes import (
     AlterFlashCache,
     CreateFlashCache,
     DropFlashCache,
 )
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Cell
-from exacell.emulator.place import Place
-from exacell.emulator.program import Pause
-from exacell.emulator.space import all_free, cache_share, flash_members
+from exacell.emulator.io.cache_fill import flush_seconds
+from exacell.emulator.state.build import new_id
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 _LOOK_AGAIN_S, _LEAST_PAUSE_S = 60.0, 0.5

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from exacell.core.units import format_size
-from exacell.emulator.build import new_id
-from exacell.emulator.cache_kinds import FLASH_LOG, log_kind
-from exacell.emulator.cache_models import FlashLog
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.cell.cache_kinds import FLASH_LOG, log_kind
+from exacell.emulator.cell.cache_models import FlashLog
+from exacell.emulator.cell.space import MAX_LOG, MAX_LOG_PER_DISK, even_share, flash_members
+from exacell.emulator.grammar.changes import (
     CreateFlashLog,
     DropFlashLog,
 )
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.place import Place
-from exacell.emulator.space import MAX_LOG, MAX_LOG_PER_DISK, even_share, flash_members
+from exacell.emulator.state.build import new_id
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 

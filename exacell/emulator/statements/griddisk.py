@@ -8,22 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from exacell.core.units import ALLOCATION_UNIT, format_size, round_down
-from exacell.emulator.build import new_id
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.cell.disk_models import DiskType, GridDisk
+from exacell.emulator.cell.space import free_bytes
+from exacell.emulator.grammar.changes import (
     AlterGridDisk,
     CreateGridDisk,
     DropGridDisk,
 )
-from exacell.emulator.disk_models import DiskType, GridDisk
-from exacell.emulator.disk_rows import asm_view, grid_disk_row
-from exacell.emulator.grammar_changes import size_of
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.metrics import dirty_by_grid_disk
-from exacell.emulator.place import Place
-from exacell.emulator.settable import attribute_of, checked
-from exacell.emulator.space import free_bytes
+from exacell.emulator.grammar.changing import size_of
+from exacell.emulator.grammar.settable import attribute_of, checked
+from exacell.emulator.grammar.values import passes
+from exacell.emulator.metrics.metrics import dirty_by_grid_disk
+from exacell.emulator.state.build import new_id
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements.disk_rows import asm_view, grid_disk_row
 from exacell.emulator.statements.effects import Effects, chosen, find, grid_disk_media, line, require_cellsrv
-from exacell.emulator.values import passes
 
 MAX_NAME = 30
 _SKIPPED = "Cell disks were skipped because they had no freespace for grid disks: "

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import random
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import new_memory_cache
-from exacell.emulator.changes import CreateFlashCache
-from exacell.emulator.disk_health import DROPPED, cell_disk_on, set_status
-from exacell.emulator.disk_models import DiskType, Lun
-from exacell.emulator.hardware_rows import PORT_COUNTERS, offload_groups, software_history_rows
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.metric_scene import IB_PORTS
-from exacell.emulator.models import Cell
-from exacell.emulator.place import Place
-from exacell.emulator.program import Pause
-from exacell.emulator.settable import checked_values
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.program import Pause
+from exacell.emulator.cell.disk_models import DiskType, Lun
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.faults.disk_health import DROPPED, cell_disk_on, set_status
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.changes import CreateFlashCache
+from exacell.emulator.grammar.settable import checked_values
+from exacell.emulator.metrics.scene import IB_PORTS
+from exacell.emulator.state.build import new_memory_cache
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, named, require_cellsrv
+from exacell.emulator.statements.hardware_rows import PORT_COUNTERS, offload_groups, software_history_rows
 
 _CALIBRATE_S = 600.0
 

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
-from exacell.emulator import printer
-from exacell.emulator.clock import MINUTE
-from exacell.emulator.grammar import ListStatement, Over
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.place import Place
-from exacell.emulator.schema import Attribute, MetricDefinition
+from exacell.emulator.basics.clock import MINUTE
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import Attribute, MetricDefinition
+from exacell.emulator.grammar.reading import ListStatement, Over
+from exacell.emulator.grammar.values import Metric, Row, order_key, passes
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements import printer
 from exacell.emulator.statements.metric_listing import (
     Mask,
     check_names,
@@ -29,7 +30,6 @@ from exacell.emulator.statements.metric_listing import (
     readings_of,
     wanted_by,
 )
-from exacell.emulator.values import Metric, Row, order_key, passes
 
 MAX_SORTED = 250_000
 """Rows that ORDER BY sorts without a LIMIT; more rows are refused, as METRICCURRENT refuses them in any number."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from exacell.core.units import MIB
-from exacell.emulator.changes import (
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import Release
+from exacell.emulator.cell.iorm_models import Directive
+from exacell.emulator.grammar.changes import (
     AlterIormPlan,
 )
-from exacell.emulator.grammar_changes import size_of
-from exacell.emulator.iorm_models import Directive
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.place import Place
-from exacell.emulator.schema import Release
+from exacell.emulator.grammar.changing import size_of
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
 
 OBJECTIVES = ("basic", "auto", "low_latency", "balanced", "high_throughput")

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from exacell.emulator import hardware_rows, printer
-from exacell.emulator.grammar import ListStatement
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.objects import ROWS
-from exacell.emulator.place import Place
-from exacell.emulator.profiles import PRIMARY_MEDIA_SINCE
-from exacell.emulator.schema import Attribute, ObjectType, Release
-from exacell.emulator.statements import exascale, history, metric_listing, security, support
-from exacell.emulator.values import Row, order_key, passes
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.profiles import PRIMARY_MEDIA_SINCE
+from exacell.emulator.basics.schema import Attribute, ObjectType, Release
+from exacell.emulator.grammar.reading import ListStatement
+from exacell.emulator.grammar.values import Row, order_key, passes
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements import exascale, hardware_rows, history, metric_listing, printer, security, support
+from exacell.emulator.statements.objects import ROWS
 
 NOUNS = {
     "CELLDISK": "Cell disk",

@@ -1,7 +1,7 @@
 """LIST METRICCURRENT, METRICHISTORY and METRICSTREAM.
 
-A history can have millions of rows. So filters that need no value are applied before values are computed, and an unsorted history
-in columns is printed minute by minute, without a record for each row.
+A history can have millions of rows. So filters that need no value are applied before values are computed, and an unsorted
+history in columns is printed minute by minute, without a record for each row.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from exacell.emulator.alerts import alert_state
-from exacell.emulator.clock import MINUTE, iso_time
-from exacell.emulator.grammar import Filter, ListStatement
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.metric_reader import MetricReader, Reading
-from exacell.emulator.metric_words import description
-from exacell.emulator.metrics import HISTORY_S, CellMetrics
-from exacell.emulator.models import Cell
-from exacell.emulator.past import growth_before
-from exacell.emulator.place import Place
-from exacell.emulator.schema import Attribute, MetricDefinition, Release, metrics_in
-from exacell.emulator.values import Metric, Row, Time, Value, metric_text, passes
+from exacell.emulator.basics.clock import MINUTE, iso_time
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import Attribute, MetricDefinition, Release, metrics_in
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.grammar.reading import Filter, ListStatement
+from exacell.emulator.grammar.values import Metric, Row, Time, Value, metric_text, passes
+from exacell.emulator.metrics.alerts import alert_state
+from exacell.emulator.metrics.metrics import HISTORY_S, CellMetrics
+from exacell.emulator.metrics.past import growth_before
+from exacell.emulator.metrics.reader import MetricReader, Reading
+from exacell.emulator.metrics.words import description
+from exacell.emulator.state.place import Place
 
 OBJECT_TYPES = frozenset(("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM"))
 
@@ -143,7 +143,7 @@ def readings_of(
 
 
 def reading_row(cell: Cell, reading: tuple[MetricDefinition, str, float, float]) -> Row:
-    """Return the row of a :class:`~exacell.emulator.metric_reader.Reading`."""
+    """Return the row of a :class:`~exacell.emulator.metrics.reader.Reading`."""
     definition, owner, moment, number = reading
     return {
         "name": definition.name,

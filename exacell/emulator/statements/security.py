@@ -11,16 +11,16 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.build import guid, new_id
-from exacell.emulator.changes import AssignKey, Grant
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Record
-from exacell.emulator.place import Place
-from exacell.emulator.schema import Release
-from exacell.emulator.settable import checked_values
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import Release
+from exacell.emulator.cell.models import Record
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.changes import AssignKey, Grant
+from exacell.emulator.grammar.settable import checked_values
+from exacell.emulator.grammar.values import Lines, Row
+from exacell.emulator.state.build import guid, new_id
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line
-from exacell.emulator.values import Lines, Row
 
 _KEY = re.compile(r"[0-9A-Fa-f]{32}")
 _CLUSTER = re.compile(r"[A-Za-z0-9-]{1,14}")

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.models import Record
-from exacell.emulator.place import Place
-from exacell.emulator.quarantines import add_quarantine
-from exacell.emulator.schema import object_types
-from exacell.emulator.settable import checked_values
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import object_types
+from exacell.emulator.cell.models import Record
+from exacell.emulator.faults.quarantines import add_quarantine
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.settable import checked_values
+from exacell.emulator.grammar.values import Row, Time
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.security import chosen
-from exacell.emulator.values import Row, Time
 
 _NEEDED = ("quarantineType", "quarantinePlan", "dbUniqueName")
 _START = re.compile(r"[0-9]{4}_[0-9]{2}_[0-9]{2}T[0-9]{2}_[0-9]{2}_[0-9]{2}")

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.alert_models import Threshold
-from exacell.emulator.alerts import clear_all, metric_and_object
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.place import Place
-from exacell.emulator.schema import metrics_in
-from exacell.emulator.settable import checked_values
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import metrics_in
+from exacell.emulator.cell.alert_models import Threshold
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.settable import checked_values
+from exacell.emulator.grammar.values import passes
+from exacell.emulator.metrics.alerts import clear_all, metric_and_object
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line
 from exacell.emulator.statements.metric_listing import definition_row
-from exacell.emulator.values import passes
 
 
 def _settings(place: Place, values: Mapping[str, str]) -> dict[str, str | float | int]:

@@ -6,10 +6,10 @@ statements on cell disks.
 
 from __future__ import annotations
 
-from exacell.emulator.admin import AdminStatement
-from exacell.emulator.disk_models import CellDisk
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.place import Place
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.cell.disk_models import CellDisk
+from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.state.place import Place
 from exacell.emulator.statements.celldisk import rename
 from exacell.emulator.statements.effects import Effects, find, line, require_cellsrv
 

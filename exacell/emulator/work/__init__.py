@@ -1,1 +1,1 @@
-"""The work of user sessions on emulated databases: tables, transactions, the log writer, and 10046 trace files."""
+"""The work of user sessions on emulated databases: tables, transactions, the log writer, and 10046 traces."""

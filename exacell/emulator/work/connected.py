@@ -1,13 +1,13 @@
-"""The instance to which sessions are connected, as their work sees it; :class:`exacell.emulator.instances.Instance` is one."""
+"""The instance to which sessions are connected, as their work sees it: :class:`exacell.emulator.asm.instances.Instance`."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from exacell.emulator.asm.model import DiskGroup
-from exacell.emulator.databases import Database
-from exacell.emulator.rack_view import RackView
-from exacell.emulator.versions import Version
+from exacell.emulator.basics.versions import Version
+from exacell.emulator.state.view import RackView
+from exacell.emulator.storage.databases import Database
+from exacell.emulator.storage.disk_groups import DiskGroup
 
 
 class ConnectedAsm(Protocol):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.values import Value, to_number, to_text
+from exacell.emulator.storage.tracing import EnabledTrace
 from exacell.emulator.work.sessions import UserSession
-from exacell.emulator.work.tracing import EnabledTrace
 
 ANY_MODULE, ANY_ACTION = "###ALL_MODULES", "###ALL_ACTIONS"
 """The constants for every module and every action."""

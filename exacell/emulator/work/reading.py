@@ -1,9 +1,9 @@
 """A session's reads of one table: look-ups by key and scans, as many as a loop asks for, and the waits for them.
 
-A look-up reads one block. The cell that has the block serves it from its flash cache or from disk; a block read from disk comes
-into the cache, unless the table has CELL_FLASH_CACHE NONE. So a table is cached while it is read, and other data replaces it in a
-full cache, unless it has KEEP. Simplified: blocks of indexes are in the buffer cache, those of the table are not; disks do not
-limit a cell's reads; trace files have no lines about the reads.
+A look-up reads one block. The cell that has the block serves it from its flash cache or from disk; a block read from disk
+comes into the cache, unless the table has CELL_FLASH_CACHE NONE. So a table is cached while it is read, and other data
+replaces it in a full cache, unless it has KEEP. Simplified: blocks of indexes are in the buffer cache, those of the table are
+not; disks do not limit a cell's reads; trace files have no lines about the reads.
 
 Cells count the reads with their next collection; the session and its instance count them at once.
 """
@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from exacell.core.units import MIB
-from exacell.emulator.cache_fill import fill
-from exacell.emulator.database_io import BLOCK_BYTES, WATCHED, counted_by_sessions, statistics
-from exacell.emulator.load_profiles import PROFILES
-from exacell.emulator.models import Cell
-from exacell.emulator.redo_times import SPREAD
-from exacell.emulator.segments import KEEP, NONE
-from exacell.emulator.truth import Truth
+from exacell.emulator.cell.models import Cell
+from exacell.emulator.io.cache_fill import fill
+from exacell.emulator.io.database_io import BLOCK_BYTES, WATCHED, counted_by_sessions, statistics
+from exacell.emulator.io.load_profiles import PROFILES
+from exacell.emulator.io.redo_times import SPREAD
+from exacell.emulator.io.table_reads import TableReads
+from exacell.emulator.io.truth import Truth
+from exacell.emulator.storage.segments import KEEP, NONE
 from exacell.emulator.work.sessions import UserSession
-from exacell.emulator.work.table_reads import TableReads
 
 READ, SCAN = "cell single block physical read", "cell smart table scan"
 FLASH_US, DISK_US = 350, 2250

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exacell.emulator.disk_models import DiskType
+from exacell.emulator.cell.disk_models import DiskType
 from exacell.emulator.work.connected import Connected
 
 PAGE, COMMIT = 4096, 400

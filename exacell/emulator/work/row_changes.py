@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.sql.bulk import first_of, is_level, numbered_to
 from exacell.emulator.sql.engine import expressions_of, run_query
 from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.scope import Bound, Catalog, Compiled, Condition, Env, ResultColumn, Scope
@@ -22,7 +23,6 @@ from exacell.emulator.sql.syntax import SqlParser
 from exacell.emulator.sql.tokens import TokenReader
 from exacell.emulator.sql.tree import Expression, Query
 from exacell.emulator.sql.values import Value
-from exacell.emulator.work.bulk import first_of, is_level, numbered_to
 from exacell.emulator.work.tables import Numbered, UserTable, known_as
 
 Undo = Callable[[], None]

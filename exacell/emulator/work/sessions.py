@@ -11,21 +11,21 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from exacell.emulator.beneath import Files
-from exacell.emulator.database_io import SYNC_US
-from exacell.emulator.device_io import add
-from exacell.emulator.names import DATABASE_HOME
-from exacell.emulator.rack_view import RackView
-from exacell.emulator.versions import banner
-from exacell.emulator.wait_sizes import size_name, size_of
+from exacell.emulator.basics.beneath import Files
+from exacell.emulator.basics.names import DATABASE_HOME
+from exacell.emulator.basics.versions import banner
+from exacell.emulator.io.database_io import SYNC_US
+from exacell.emulator.io.device_io import add
+from exacell.emulator.io.table_reads import TableReads, reads_from_state, reads_to_state
+from exacell.emulator.io.wait_sizes import size_name, size_of
+from exacell.emulator.io.workload import takes_part, write_latency_us
+from exacell.emulator.state.view import RackView
+from exacell.emulator.storage.tracing import EnabledTrace, TraceFile, trace_directory
 from exacell.emulator.work import trace_text
 from exacell.emulator.work.connected import Connected
 from exacell.emulator.work.log_writer import LogWriter
 from exacell.emulator.work.redo_place import RedoPlace
-from exacell.emulator.work.table_reads import TableReads, reads_from_state, reads_to_state
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
-from exacell.emulator.work.tracing import EnabledTrace, TraceFile, trace_directory
-from exacell.emulator.workload import takes_part, write_latency_us
 
 SYNC = "log file sync"
 OWN_SESSION = 137

@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, overload
 
-from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.basics.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import parse_date
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.values import (

@@ -14,7 +14,7 @@ import pytest
 from dcli_bench import CELLS, SHORT, Dcli, flushcache, journalled
 
 from exacell.cli import main
-from exacell.emulator.store import rack_files
+from exacell.emulator.basics.store import rack_files
 from exacell.transport.base import FleetResult, Request
 from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently

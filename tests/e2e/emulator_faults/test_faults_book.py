@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.clock import RackClock
-from exacell.emulator.faults import Fault, FaultBook, Kind
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.state.fault_book import Fault, FaultBook, Kind
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from faults_bench import C1, C2, Bench
 
-from exacell.emulator.faults import DISK_STATUS, VARIANTS, Kind, options_of
+from exacell.emulator.state.fault_book import DISK_STATUS, VARIANTS, Kind, options_of
 from exacell.language.registry import commands
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from exacell.emulator.faults import Kind
-from exacell.emulator.messages import Code, Evidence
-from exacell.emulator.profiles import models, releases
-from exacell.emulator.schema import object_types
+from exacell.emulator.basics.messages import Code, Evidence
+from exacell.emulator.basics.profiles import models, releases
+from exacell.emulator.basics.schema import object_types
+from exacell.emulator.state.fault_book import Kind
 from exacell.emulator.statements.listing import LISTED
 from exacell.emulator.statements.metric_listing import OBJECT_TYPES
 from exacell.language.line import parse_line

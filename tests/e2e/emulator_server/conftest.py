@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from server_fakes import FakeWorld, RunningRack
 
-from exacell.emulator.daemon import Daemon
-from exacell.emulator.store import RackFiles, hold_running_lock
+from exacell.emulator.basics.store import RackFiles, hold_running_lock
+from exacell.emulator.server.daemon import Daemon
 from tests.support.patience import must_come
 
 

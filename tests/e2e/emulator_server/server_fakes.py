@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.beneath import Files
-from exacell.emulator.clock import RackClock
-from exacell.emulator.clusters import Cluster, make_clusters
-from exacell.emulator.faults import FaultBook
-from exacell.emulator.program import Ask, Out, Pause, Program
-from exacell.emulator.store import Json, RackFiles
-from exacell.emulator.world import StartedLoad
+from exacell.emulator.basics.beneath import Files
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.clusters import Cluster, make_clusters
+from exacell.emulator.basics.program import Ask, Out, Pause, Program
+from exacell.emulator.basics.store import Json, RackFiles
+from exacell.emulator.rack.world import StartedLoad
+from exacell.emulator.state.fault_book import FaultBook
 
 
 @dataclass

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from exacell.emulator import control
-from exacell.emulator.fronts import front_scripts
-from exacell.emulator.infiniband import FABRIC, has_infiniband
+from exacell.emulator.basics.infiniband import FABRIC, has_infiniband
+from exacell.emulator.hosts.fronts import front_scripts
 from tests.support.patience import must_come
 
 RACK = "front"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from exacell.emulator import control
-from exacell.emulator.clusters import make_clusters
-from exacell.emulator.host_files import node_files
+from exacell.emulator.basics.clusters import make_clusters
+from exacell.emulator.hosts.files import node_files
 
 RACK = "view"
 GRID = "/u01/app/19.0.0.0/grid"

@@ -13,10 +13,10 @@ import pytest
 from asyncssh import SSHServerProcess
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator import host_shell
-from exacell.emulator.fence import Fence, Fences
-from exacell.emulator.fence_launcher import OWN
-from exacell.emulator.host_shell import run_shell
+from exacell.emulator.hosts import host_shell
+from exacell.emulator.hosts.fence import Fence, Fences
+from exacell.emulator.hosts.fence_launcher import OWN
+from exacell.emulator.hosts.host_shell import run_shell
 
 
 class Pipe:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.emulator import identity
-from exacell.emulator.store import RackFiles
+from exacell.emulator.basics.store import RackFiles
+from exacell.emulator.hosts import identity
 
 HOSTS = [f"cel{number:02}" for number in range(40)]
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from exacell.emulator import control, wire
-from exacell.emulator.store import RackFiles, rack_files
+from exacell.emulator import control
+from exacell.emulator.basics.store import RackFiles, rack_files
+from exacell.emulator.server import wire
 
 NEIGHBOUR = pwd.getpwnam("nobody").pw_uid
 

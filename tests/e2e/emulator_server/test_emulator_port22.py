@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator import control, identity
-from exacell.emulator.store import RackFiles, rack_files
+from exacell.emulator import control
+from exacell.emulator.basics.store import RackFiles, rack_files
+from exacell.emulator.hosts import identity
 
 HOSTS = ("exa1cel01", "exa1cel02", "exa1db01")
 

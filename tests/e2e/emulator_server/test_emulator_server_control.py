@@ -17,7 +17,7 @@ import pytest
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator import control
-from exacell.emulator.store import rack_files
+from exacell.emulator.basics.store import rack_files
 from tests.support.patience import must_come
 
 SMALL = {"cells": 2, "dbnodes": 1}

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, strategies as st
 
-from exacell.emulator.driver import ConsoleLost, LineBuffer, drive
-from exacell.emulator.program import Ask, Out, Pause, Program
+from exacell.emulator.basics.program import Ask, Out, Pause, Program
+from exacell.emulator.server.driver import ConsoleLost, LineBuffer, drive
 
 
 @dataclass

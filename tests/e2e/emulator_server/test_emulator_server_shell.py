@@ -7,9 +7,9 @@ import subprocess
 import pytest
 from server_fakes import RunningRack
 
-from exacell.emulator.host_kinds import CELL, DBNODE
-from exacell.emulator.names import DATABASE_HOME, GRID_HOME
-from exacell.emulator.simple_command import simple_command
+from exacell.emulator.basics.names import DATABASE_HOME, GRID_HOME
+from exacell.emulator.hosts.kinds import CELL, DBNODE
+from exacell.emulator.hosts.simple_command import simple_command
 
 PLAIN = (
     "cellcli -e list cell",

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator import store
-from exacell.emulator.names import fold
-from exacell.emulator.store import (
+from exacell.emulator.basics import store
+from exacell.emulator.basics.names import fold
+from exacell.emulator.basics.store import (
     RackFiles,
     all_racks,
     hold_running_lock,

@@ -14,7 +14,7 @@ import pytest
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError
-from exacell.emulator.store import rack_files
+from exacell.emulator.basics.store import rack_files
 from exacell.transport.base import State, Upload
 from exacell.transport.openssh import OpensshTransport
 from tests.support.requests import read, write

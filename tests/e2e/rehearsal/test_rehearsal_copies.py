@@ -9,10 +9,10 @@ import pytest
 
 from exacell.cellcli import schema
 from exacell.commands.rehearsal.copyreading import likeness_of, read_groups, read_objects
-from exacell.emulator.likeness import Likeness, parts_of
-from exacell.emulator.profiles import releases
-from exacell.emulator.rack_world import RackWorld
-from exacell.emulator.schema import Release, object_types
+from exacell.emulator.basics.profiles import releases
+from exacell.emulator.basics.schema import Release, object_types
+from exacell.emulator.copies.likeness import Likeness, parts_of
+from exacell.emulator.server.rack_world import RackWorld
 from exacell.plan.copying import Objects, differences, unlike
 from exacell.session.request import Request
 from exacell.session.services import Services

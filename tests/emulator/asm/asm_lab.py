@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from exacell.emulator.asm.default import new_asm
-from exacell.emulator.cellcli import cellcli
-from exacell.emulator.clock import RackClock
-from exacell.emulator.dbnode import program
-from exacell.emulator.program import Ask, Out, Pause, Program
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.spool import FileAccess
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.program import Ask, Out, Pause, Program
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.basics.spool import FileAccess
+from exacell.emulator.cellcli.program import cellcli
+from exacell.emulator.programs.dbnode import program
+from exacell.emulator.rack.rack import Rack
 
 GRID_HOME = "/u01/app/19.0.0.0/grid"
 DB_HOME = "/u01/app/oracle/product/19.0.0.0/dbhome_1"

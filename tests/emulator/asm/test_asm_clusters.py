@@ -10,13 +10,13 @@ from asm_lab import DB_HOME, GRID_HOME, Lab
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.clusters import AsmClusters
-from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.clock import RackClock
-from exacell.emulator.clusters import make_clusters
-from exacell.emulator.dbnode import program
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.beneath import OwnFiles
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.clusters import make_clusters
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.programs.dbnode import program
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.server.rack_world import RackWorld
 
 
 class TwoLab(Lab):

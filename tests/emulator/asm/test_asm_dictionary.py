@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.databases import database_from_state, database_to_state
-from exacell.emulator.extent_rows import extent_sizes, extents
-from exacell.emulator.instances import Instance
-from exacell.emulator.sql.views import views
+from exacell.emulator.asm.instances import Instance
+from exacell.emulator.database.extent_rows import extent_sizes, extents
+from exacell.emulator.database.views import views
+from exacell.emulator.storage.databases import database_from_state, database_to_state
 
 BARE = "set feedback off heading off pagesize 0 linesize 300 tab off numwidth 20\n"
 

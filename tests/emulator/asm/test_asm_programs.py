@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.dbnode import program
+from exacell.emulator.programs.dbnode import program
 
 
 def test_lsdg(carved):

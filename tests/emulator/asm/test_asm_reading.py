@@ -8,11 +8,11 @@ import time
 import pytest
 from asm_lab import Lab
 
-from exacell.emulator.cache_fill import MAX_USED_SHARE
-from exacell.emulator.instances import Instance
+from exacell.emulator.asm.instances import Instance
+from exacell.emulator.io.cache_fill import MAX_USED_SHARE
+from exacell.emulator.io.table_reads import crowd_out
 from exacell.emulator.work.reading import ReadTable, look_ups
 from exacell.emulator.work.sessions import Work
-from exacell.emulator.work.table_reads import crowd_out
 
 BARE = "set feedback off heading off pagesize 0 linesize 200 serveroutput on\n"
 MADE = "create table k (id number primary key, n number not null, f varchar2(200));\n"

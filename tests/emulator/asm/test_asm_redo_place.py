@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from asm_lab import Lab
 
-from exacell.emulator.instances import Instance
-from exacell.emulator.work.load import commit_load
+from exacell.emulator.asm.instances import Instance
+from exacell.emulator.database.load import commit_load
 
 OVERRIDE = 'alter system set "_disk_sector_size_override"=true scope=memory;\n'
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from asm_lab import Lab
 
-from exacell.emulator.databases import database_from_state, database_to_state
+from exacell.emulator.storage.databases import database_from_state, database_to_state
 
 CLAUSES = (
     "select segment_name || ' ' || partition_name || ' ' || cell_flash_cache from dba_segments where owner = 'APP'"

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from exacell.emulator.ora_messages import OraError
+from exacell.emulator.basics.ora_messages import OraError
 from exacell.emulator.sql.engine import run_query
 from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.functions import FUNCTIONS, GROUP_FUNCTIONS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.databases import database_from_state, database_to_state
+from exacell.emulator.storage.databases import database_from_state, database_to_state
 
 MB = """create or replace function mb(bytes in number) return number deterministic is
 begin

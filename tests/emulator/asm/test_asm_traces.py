@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from asm_lab import Lab
 
-from exacell.emulator.beneath import HostFiles
-from exacell.emulator.database_io import SYNC_US
-from exacell.emulator.truth import Truth
-from exacell.emulator.work.load import commit_load
+from exacell.emulator.basics.beneath import HostFiles
+from exacell.emulator.database.load import commit_load
+from exacell.emulator.io.database_io import SYNC_US
+from exacell.emulator.io.truth import Truth
 from exacell.emulator.work.log_writer import SCN_STEP, LogWriter
 from exacell.measure.trace10046 import Traced, filling, summarize, together
 

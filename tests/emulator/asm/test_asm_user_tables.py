@@ -7,7 +7,7 @@ import json
 import pytest
 from asm_lab import Lab
 
-from exacell.emulator.ora_messages import ORA_TEXTS
+from exacell.emulator.basics.ora_messages import ORA_TEXTS
 from exacell.emulator.work.sessions import Work
 
 BARE = "set feedback off heading off pagesize 0 linesize 200\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.redo_times import OUTLIER_US
-from exacell.emulator.truth import Truth
-from exacell.emulator.wait_sizes import counted_sizes, size_of, sizes, spread
+from exacell.emulator.io.redo_times import OUTLIER_US
+from exacell.emulator.io.truth import Truth
+from exacell.emulator.io.wait_sizes import counted_sizes, size_of, sizes, spread
 
 BARE = "set feedback off heading off pagesize 0 linesize 300 tab off numwidth 20\n"
 EVENTS = ("log file sync", "log file parallel write", "cell single block physical read", "direct path read")

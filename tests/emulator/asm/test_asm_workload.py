@@ -8,9 +8,9 @@ import pytest
 from asm_lab import Lab
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from exacell.emulator.database_io import STATISTICS
-from exacell.emulator.load_profiles import PROFILES
-from exacell.emulator.schema import metric_definitions
+from exacell.emulator.basics.schema import metric_definitions
+from exacell.emulator.io.database_io import STATISTICS
+from exacell.emulator.io.load_profiles import PROFILES
 from exacell.language.registry import commands
 
 FAMILIES = ("FLASHLOG", "FLASHCACHE", "SMARTIO")

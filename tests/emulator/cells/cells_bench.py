@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from exacell.emulator.asm.view import AsmDiskView
-from exacell.emulator.cellcli import cellcli
-from exacell.emulator.clock import RackClock
-from exacell.emulator.program import Ask, Out, Pause
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.spool import FileAccess, ReadFile, WriteFile
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.program import Ask, Out, Pause
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.basics.spool import FileAccess, ReadFile, WriteFile
+from exacell.emulator.cellcli.program import cellcli
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.state.asm_view import AsmDiskView
 
 MORNING = 1_600_000_000.0
 

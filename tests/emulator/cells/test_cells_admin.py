@@ -6,8 +6,8 @@ import json
 
 from cells_bench import STUCK, AsmStub, Bench
 
-from exacell.emulator.clock import RackClock
-from exacell.emulator.rack import Rack
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.rack.rack import Rack
 from tests.support.every import every
 
 HOT = "create threshold CL_TEMP comparison='>', warning=1, critical=100"

@@ -10,8 +10,8 @@ import pytest
 from cells_bench import IN_DATA, STUCK, AsmStub, Bench
 
 from exacell.cellcli import reply
-from exacell.emulator.collection import Collection
-from exacell.emulator.schema import object_types
+from exacell.emulator.basics.schema import object_types
+from exacell.emulator.metrics.collection import Collection
 
 _TYPED = re.compile(r"(?:CellCLI> |> |(?:Confirm )?password: )(.*)")
 """What somebody typed behind a prompt of a terminal session."""

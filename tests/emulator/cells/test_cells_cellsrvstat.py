@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import pytest
 from cells_bench import MORNING, Bench
 
-from exacell.emulator.cellsrvstat import GROUPS, cellsrvstat, statistics
-from exacell.emulator.program import Event, Out, Pause
+from exacell.emulator.basics.program import Event, Out, Pause
+from exacell.emulator.programs.cellsrvstat import GROUPS, cellsrvstat, statistics
 
 CELL = "exa1cel01"
 

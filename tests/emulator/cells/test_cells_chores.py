@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.fault_effects import end, settle
-from exacell.emulator.faults import Fault, make_fault
+from exacell.emulator.faults.effects import end, settle
+from exacell.emulator.state.fault_book import Fault, make_fault
 
 
 def load(bench: Bench, profile: str, *, redo: float | None = None, seconds: float = 60) -> None:

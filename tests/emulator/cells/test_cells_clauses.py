@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.cache_clauses import served
-from exacell.emulator.cache_fill import MAX_USED_SHARE
+from exacell.emulator.io.cache_clauses import served
+from exacell.emulator.io.cache_fill import MAX_USED_SHARE
 from tests.emulator.cells.cells_bench import Bench
 
 TABLE = 0.08

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.dbmcli import dbm_object_types, dbmcli, server_row
-from exacell.emulator.program import Ask, Out
+from exacell.emulator.basics.program import Ask, Out
+from exacell.emulator.programs.dbmcli import dbm_object_types, dbmcli, server_row
 from tests.support.every import every
 
 DOCUMENTED = """

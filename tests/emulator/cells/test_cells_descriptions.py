@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.metric_words import description
-from exacell.emulator.schema import metric_definitions
+from exacell.emulator.basics.schema import metric_definitions
+from exacell.emulator.metrics.words import description
 
 MEASURES = {
     "%": "Percentage of|Percentage to",

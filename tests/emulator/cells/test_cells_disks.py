@@ -7,9 +7,9 @@ from cells_bench import Bench
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.clusters import AsmClusters
-from exacell.emulator.asm.model import DiskState
-from exacell.emulator.cell_store import cell_from_state, to_state
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.cell.cell_store import cell_from_state, to_state
+from exacell.emulator.server.rack_world import RackWorld
+from exacell.emulator.storage.disk_groups import DiskState
 
 HOST, DISK = "exa1cel01", "CD_05_exa1cel01"
 GRID_DISKS = f"list griddisk attributes name,status,asmModeStatus where cellDisk = {DISK}"

@@ -11,10 +11,10 @@ import pytest
 from cells_bench import IN_DATA, AsmStub, Bench
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.fault_disks import check_fault
-from exacell.emulator.fault_effects import end
-from exacell.emulator.faults import Fault, make_fault
-from exacell.emulator.schema import metric_definitions, metrics_in
+from exacell.emulator.basics.schema import metric_definitions, metrics_in
+from exacell.emulator.faults.disks import check_fault
+from exacell.emulator.faults.effects import end
+from exacell.emulator.state.fault_book import Fault, make_fault
 
 RACKS: tuple[dict[str, object], ...] = (
     {"model": "x6ef", "release": "12.1.2"},

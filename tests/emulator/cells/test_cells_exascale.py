@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.clock import RackClock
-from exacell.emulator.rack import Rack
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.rack.rack import Rack
 
 NODE = "register esnode id='n2', name='exa1cel02_esnode', cellSecurityPubKey='k', services='ers|bsm'"
 

@@ -10,12 +10,12 @@ import pytest
 from cells_bench import Bench
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.clock import RackClock
-from exacell.emulator.load_profiles import PROFILES
-from exacell.emulator.metric_rules import rules
-from exacell.emulator.past import grown
-from exacell.emulator.rack import Rack
-from exacell.emulator.schema import metric_definitions, metrics_in
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.schema import metric_definitions, metrics_in
+from exacell.emulator.io.load_profiles import PROFILES
+from exacell.emulator.metrics.past import grown
+from exacell.emulator.metrics.rules import rules
+from exacell.emulator.rack.rack import Rack
 
 Values = dict[str, dict[str, float]]
 

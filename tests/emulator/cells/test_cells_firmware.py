@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.dmidecode import dmidecode
-from exacell.emulator.ipmitool import ipmitool
-from exacell.emulator.program import Out, Program
-from exacell.emulator.rack import Rack
-from exacell.emulator.raid_tools import raid_tool
+from exacell.emulator.basics.program import Out, Program
+from exacell.emulator.programs.dmidecode import dmidecode
+from exacell.emulator.programs.ipmitool import ipmitool
+from exacell.emulator.programs.raid_tools import raid_tool
+from exacell.emulator.rack.rack import Rack
 
 Tool = Callable[[Rack, str, str, list[str]], Program]
 CELL, NODE = "exa1cel02", "exa1db01"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.profiles import releases
+from exacell.emulator.basics.profiles import releases
 
 
 def test_cell_disks_are_created_from_a_list() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.emulator.grammar_changes import parse, size_of
-from exacell.emulator.messages import CellError, Code
-from exacell.emulator.schema import object_types
-from exacell.emulator.tokens import is_comment, statements_of
+from exacell.emulator.basics.messages import CellError, Code
+from exacell.emulator.basics.schema import object_types
+from exacell.emulator.grammar.changing import parse, size_of
+from exacell.emulator.grammar.tokens import is_comment, statements_of
 from tests.support.every import every
 
 R19, R121, R24 = (19, 3), (12, 1, 2), (24, 1)

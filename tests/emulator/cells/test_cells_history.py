@@ -10,12 +10,12 @@ from itertools import pairwise
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.cellcli import cellcli
-from exacell.emulator.program import Out
-from exacell.emulator.schema import metric_definitions
+from exacell.emulator.basics.program import Out
+from exacell.emulator.basics.schema import metric_definitions
+from exacell.emulator.cellcli.program import cellcli
+from exacell.emulator.grammar.values import Metric, text_of
 from exacell.emulator.statements import history
 from exacell.emulator.statements.metric_listing import telling_minutes
-from exacell.emulator.values import Metric, text_of
 
 HOUR = "list metrichistory where ageInMinutes < 60"
 MIB = 1 << 20

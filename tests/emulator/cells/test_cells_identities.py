@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cells_bench import Bench
 from hypothesis import given, settings, strategies as st
 
-from exacell.emulator.schema import metrics_in
+from exacell.emulator.basics.schema import metrics_in
 
 KINDS = [("x2", "19.3"), ("x8m", "22.1"), ("x10mef", "26.1"), ("x6", "12.1.2"), ("x6ef", "19.3")]
 EVENTS = st.sampled_from(

@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from exacell.emulator.names import cell_address
-from exacell.emulator.profiles import models
-from exacell.emulator.rack_layout import database_machine, machine_type
+from exacell.emulator.basics.names import cell_address
+from exacell.emulator.basics.profiles import models
+from exacell.emulator.hosts.layout import database_machine, machine_type
 
 TYPES = {
     "x2": "X2-2 Elastic Rack HP 600GB",

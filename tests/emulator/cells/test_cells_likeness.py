@@ -8,9 +8,9 @@ import pytest
 
 from exacell.core.errors import EmulatorError
 from exacell.core.units import GIB, MIB
-from exacell.emulator.likeness import Likeness, nearest, parts_of
-from exacell.emulator.profiles import models
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.profiles import models
+from exacell.emulator.copies.likeness import Likeness, nearest, parts_of
+from exacell.emulator.server.rack_world import RackWorld
 
 NODES = ("prod-db1", "prod-db2")
 CACHE = str(2 * (90 * GIB - 48 * MIB - 256 * MIB))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from cells_bench import IN_DATA, AsmStub, Bench
 
-from exacell.emulator.grammar_changes import parse
-from exacell.emulator.messages import CellError
-from exacell.emulator.objects import ROWS
-from exacell.emulator.place import Place
-from exacell.emulator.schema import object_types
+from exacell.emulator.basics.messages import CellError
+from exacell.emulator.basics.schema import object_types
+from exacell.emulator.grammar.changing import parse
+from exacell.emulator.state.place import Place
+from exacell.emulator.statements.objects import ROWS
 
 
 def _names(bench: Bench, condition: str, owner: str = "griddisk") -> list[str]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from cells_bench import MORNING, Bench
 
-from exacell.emulator.host_date import date, formatted
-from exacell.emulator.host_machine import machine_of, processors
-from exacell.emulator.host_network import NETWORK
-from exacell.emulator.host_proc import fixed_files, moving_files
-from exacell.emulator.host_reports import REPORTS
-from exacell.emulator.host_tools import TOOLS
-from exacell.emulator.power import PROGRAMS as POWER
-from exacell.emulator.profiles import models, releases
-from exacell.emulator.program import Out, Pause, Program
+from exacell.emulator.basics.profiles import models, releases
+from exacell.emulator.basics.program import Out, Pause, Program
+from exacell.emulator.hosts.tools import TOOLS
+from exacell.emulator.programs.date import date, formatted
+from exacell.emulator.programs.machine import machine_of, processors
+from exacell.emulator.programs.network import NETWORK
+from exacell.emulator.programs.power import PROGRAMS as POWER
+from exacell.emulator.programs.proc import fixed_files, moving_files
+from exacell.emulator.programs.reports import REPORTS
 from tests.support.every import every
 
 PAIRS = [(model, name) for name, release in releases().items() for model in release.models if model in models()]

@@ -11,9 +11,9 @@ from cells_bench import MORNING, Bench
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.clusters import AsmClusters
-from exacell.emulator.collection import Collection
-from exacell.emulator.metric_store import Collections, MetricStore
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.metrics.collection import Collection
+from exacell.emulator.metrics.metric_store import Collections, MetricStore
+from exacell.emulator.server.rack_world import RackWorld
 
 LIST = "list metrichistory where collectionTime > '2020-09-13T12:00:00+00:00'"
 

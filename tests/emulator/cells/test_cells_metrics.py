@@ -9,12 +9,12 @@ import pytest
 from cells_bench import Bench
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.chance import binomial, multinomial
-from exacell.emulator.clock import RackClock
-from exacell.emulator.rack import Rack
-from exacell.emulator.schema import metric_definitions
-from exacell.emulator.values import Metric, metric_text
-from exacell.emulator.workload import mirrored
+from exacell.emulator.basics.chance import binomial, multinomial
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.schema import metric_definitions
+from exacell.emulator.grammar.values import Metric, metric_text
+from exacell.emulator.io.workload import mirrored
+from exacell.emulator.rack.rack import Rack
 from tests.support.every import every
 
 RACES = ("FL_DISK_FIRST", "FL_FLASH_FIRST")

@@ -6,8 +6,8 @@ import pytest
 from cells_bench import Bench
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.clock import RackClock
-from exacell.emulator.rack import Rack
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.rack.rack import Rack
 
 UNIT = 16 << 20
 

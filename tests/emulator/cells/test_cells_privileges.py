@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.beneath import OwnFiles
-from exacell.emulator.exacli_program import exacli
-from exacell.emulator.privileges import needed_by
-from exacell.emulator.program import Ask, Out
+from exacell.emulator.basics.beneath import OwnFiles
+from exacell.emulator.basics.program import Ask, Out
+from exacell.emulator.grammar.privileges import needed_by
+from exacell.emulator.programs.exacli import exacli
 
 PASSWORD = "uq==A*2D$_18"
 DENIED = "CELL-02913"

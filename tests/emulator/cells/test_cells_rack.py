@@ -12,28 +12,34 @@ from cells_bench import MORNING, Bench
 
 import exacell.emulator as emulator
 from exacell.core.errors import EmulatorError, RackFormatError
-from exacell.emulator.clock import RackClock
-from exacell.emulator.profiles import models, releases
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.rack_world import RackWorld
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.profiles import models, releases
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.server.rack_world import RackWorld
 from tests.support.every import every
 
 PURE = (
-    *(
-        "build",
-        "cellcli",
-        "changes",
-        "clock",
-        "grammar",
-        "grammar_changes",
-        "help",
-        "messages",
-        "metrics",
-        "models",
-        "objects",
-    ),
-    *("printer", "profiles", "rack", "rack_minutes", "schema", "space", "tokens", "values", "workload"),
+    "basics/clock",
+    "basics/messages",
+    "basics/profiles",
+    "basics/schema",
+    "cell/models",
+    "cell/space",
+    "cellcli/help",
+    "cellcli/program",
+    "grammar/changes",
+    "grammar/changing",
+    "grammar/reading",
+    "grammar/tokens",
+    "grammar/values",
+    "io/workload",
+    "metrics/metrics",
+    "rack/minutes",
+    "rack/rack",
+    "state/build",
+    "statements/objects",
+    "statements/printer",
 )
 
 

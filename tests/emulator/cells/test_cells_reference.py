@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.profiles import releases
-from exacell.emulator.schema import object_types
+from exacell.emulator.basics.profiles import releases
+from exacell.emulator.basics.schema import object_types
 from tests.support.every import every
 
 DATA = Path(__file__).parents[2] / "data"

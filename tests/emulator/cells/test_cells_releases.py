@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from cells_bench import IN_DATA, AsmStub, Bench
 
-from exacell.emulator.host_kinds import CELL
-from exacell.emulator.profiles import hardware_model, release_profile
-from exacell.emulator.restricted import refusal
-from exacell.emulator.shell import Host, Login
-from exacell.emulator.store import RackFiles
+from exacell.emulator.basics.profiles import hardware_model, release_profile
+from exacell.emulator.basics.store import RackFiles
+from exacell.emulator.hosts.kinds import CELL
+from exacell.emulator.hosts.restricted import refusal
+from exacell.emulator.hosts.shell import Host, Login
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
-from exacell.emulator.rack import Rack
+from exacell.emulator.rack.rack import Rack
 
 DISK, GRID = "CD_00_exa1cel01", "DATA_CD_00_exa1cel01"
 HOUR = 3600.0

@@ -7,9 +7,9 @@ import re
 import pytest
 from cells_bench import IN_DATA, STUCK, AsmStub, Bench
 
-from exacell.emulator.clock import RackClock
-from exacell.emulator.faults import make_fault
-from exacell.emulator.rack import Rack
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.rack.rack import Rack
+from exacell.emulator.state.fault_book import make_fault
 
 KEY = "66e12adb996805358bf82258587f5050"
 

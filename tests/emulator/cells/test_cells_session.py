@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from cells_bench import IN_DATA, STUCK, AsmStub, Bench
 
-from exacell.emulator.messages import Code, Evidence
+from exacell.emulator.basics.messages import Code, Evidence
 
 BANNER = (
     "\nCellCLI: Release 19.3.2.0.0 - Production on Sun Sep 13 12:26:40 UTC 2020\n"

@@ -9,7 +9,7 @@ from cells_bench import AsmStub, Bench
 from hypothesis import given, settings, strategies as st
 
 from exacell.core.units import parse_size
-from exacell.emulator.profiles import models
+from exacell.emulator.basics.profiles import models
 from tests.support.every import every
 
 UNIT = 16 << 20

@@ -9,11 +9,11 @@ from cells_bench import Bench
 from hypothesis import given, strategies as st
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.clock import RackClock
-from exacell.emulator.rack import Rack
-from exacell.emulator.rack_spec import RackSpec
-from exacell.emulator.schema import metric_definitions
-from exacell.emulator.tenants import Part, pdb_parts
+from exacell.emulator.basics.clock import RackClock
+from exacell.emulator.basics.rack_spec import RackSpec
+from exacell.emulator.basics.schema import metric_definitions
+from exacell.emulator.basics.tenants import Part, pdb_parts
+from exacell.emulator.rack.rack import Rack
 
 Values = dict[str, dict[str, float]]
 

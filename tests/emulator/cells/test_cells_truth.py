@@ -6,8 +6,8 @@ import pytest
 from cells_bench import Bench
 
 from exacell.core.errors import EmulatorError
-from exacell.emulator.rack import Rack
-from exacell.emulator.truth import Truth
+from exacell.emulator.io.truth import Truth
+from exacell.emulator.rack.rack import Rack
 
 _WAITS = ("redo writes", "redo write time", "redo synch writes", "redo synch time (usec)")
 _FLASH = ("FL_RQ_W", "FL_RQ_TM_W", "FL_IO_TM_W", "FL_PREVENTED_OUTLIERS", "FL_SKIP_OUTLIERS", "FL_IO_W")

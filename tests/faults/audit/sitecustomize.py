@@ -15,9 +15,9 @@ from typing import Any
 
 def install(path: str) -> None:
     """Watch every program that the rack carries out."""
-    from exacell.emulator.asm.model import DiskMode
-    from exacell.emulator.program import Ask
-    from exacell.emulator.rack_world import RackWorld
+    from exacell.emulator.basics.program import Ask
+    from exacell.emulator.server.rack_world import RackWorld
+    from exacell.emulator.storage.disk_groups import DiskMode
 
     original = RackWorld.program
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

@@ -1,0 +1,1 @@
+"""The program cellcli: options, scripts and the interactive session."""

@@ -1,0 +1,1 @@
+"""Racks that copy a described one."""

@@ -1,0 +1,1 @@
+"""An instance's sessions: SQL statements from any program, and the rows of the views."""

@@ -1,0 +1,1 @@
+"""The programs of emulated hosts: Oracle's, and those of the operating system that show its machine."""

@@ -1,0 +1,1 @@
+"""The rack itself: its minutes, and what its servers may ask of it."""

@@ -1,0 +1,1 @@
+"""What databases and disk groups are, as plain data."""
