@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from exacell.change.clocks import held_back
 from exacell.change.following import Board, Follower, Times
@@ -46,7 +47,6 @@ from exacell.output.console import Console
 from exacell.plan.model import Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
-from exacell.session.dbclient import DatabaseClient
 from exacell.session.fleet import Fleet
 
 DETACHED = "detached: the cells finish what was sent; exacell no longer waits"
@@ -69,6 +69,7 @@ class Engine:
     """Runs plans on one rack.
 
     Args:
+        asm: by owner, the clients of the ASM clusters and databases that the plans change, and of the clusters that gates ask.
         times: how long to wait, and by which clocks.
         begun: called with the number of the change once it has one.
         permit: called right before statements are sent; returns why they must not be, empty if they may.
@@ -79,7 +80,7 @@ class Engine:
         *,
         rack: str,
         fleet: Fleet,
-        asm: Mapping[str, AsmClient | DatabaseClient],
+        asm: Mapping[str, Any],
         journal: Journal,
         console: Console,
         times: Times,

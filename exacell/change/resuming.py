@@ -25,7 +25,6 @@ from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
-from exacell.plan.targets import HOST
 from exacell.session.given import Request, Services, Session
 from exacell.session.runs import unfinished_runs
 
@@ -203,15 +202,10 @@ def _open_targets(session: Session, services: Services, row: Planned) -> list[st
     state = services.journal.state(rack.name, row.change)
     targets = list(dict.fromkeys(step.target for step in row.wanted))
     bad = set(state.left)
-    last = {step.target: step for step in row.wanted if step.target in rack.cells or step.kind is HOST}
+    last = {step.target: step for step in row.wanted if step.chosen(rack.cells)}
     held = Targets(services.fleet, {}).failed({target: (step, step.proves) for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
-    return targets if bad - set(rack.cells) - _hosts(row) else [target for target in targets if target in bad]
-
-
-def _hosts(row: Planned) -> frozenset[str]:
-    """Return the targets of a change that are hosts other than cells."""
-    return frozenset(step.target for step in row.wanted if step.kind is HOST)
+    return targets if bad - set(rack.cells) - last.keys() else [target for target in targets if target in bad]
 
 
 def finish(
@@ -319,7 +313,8 @@ def again(
         way = "retry failed" if origin.startswith("retry ") else origin
         return Result(notes=[f"interrupted: nothing was started; `{way}` continues"], exit_code=ExitCode.INTERRUPTED)
     rack = session.need_rack()
-    cells = [target for target in targets if target in rack.cells or target in _hosts(row)]
+    chosen = {step.target for step in row.wanted if step.chosen(rack.cells)}
+    cells = [target for target in targets if target in chosen]
     statement = row.statement
     together = session.in_production(cells) and flags.get("no-rolling") and len(cells) > 1
     how = ", all cells together" if together else ""

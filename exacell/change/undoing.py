@@ -36,11 +36,9 @@ from exacell.language.line import parse_line, with_call_flags
 from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.foreseen import Foreseen
-from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
-from exacell.plan.model import Check, Op, Step, Undo
+from exacell.plan.model import Step, Undo
 from exacell.plan.rolling import flags_again
-from exacell.plan.targets import CELL, HOST
 from exacell.session.given import Request, Services, Session
 
 
@@ -56,7 +54,7 @@ class Done:
             cluster's nodes only the one that was used last: ASM has one state, so that earlier proofs no longer count.
         inverse: by target, the statements that take the change back.
         rolling: the flags of its rolling, so that it is taken back in the same way.
-        hosts: the targets that are hosts other than cells.
+        hosts: the targets that ON can choose beside the cells of the rack.
         within: the changes whose effects this one set back, and so ended.
     """
 
@@ -112,7 +110,7 @@ def read_change(entries: Sequence[Entry]) -> Done:
         - (nodes - set(spoken.values())),
         inverse=inverse,
         rolling=flags_again(first.rolling),
-        hosts=frozenset(step.target for change in states for step, _ in change.carried if step.kind is HOST),
+        hosts=frozenset(step.target for change in states for step, _ in change.carried if step.chosen(())),
     )
 
 
@@ -405,9 +403,7 @@ def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Fo
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     if foreseen is not None:
         last = {target: step for target, step in last.items() if step.kind.shared or target not in foreseen.moved}
-    failures = targets.failed(
-        {target: (step, _left(step)) for target, step in last.items() if step.kind is not CELL or target in rack.cells}
-    )
+    failures = targets.moved([step for step in last.values() if step.kind.shared or step.chosen(rack.cells)])
     # A changed value counts more than an unreadable one: it ends a guardian's attempts.
     for target, failed in sorted(failures.items(), key=lambda item: NO_ANSWER in item[1]):
         if not failed:
@@ -422,24 +418,6 @@ def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Fo
             f"{begin}; it has been changed since; nothing was sent",
             hint="undo the later change first, or make the new change by hand",
         )
-
-
-def _left(step: Step) -> tuple[Check, ...]:
-    """Return the checks that hold as long as nobody has changed what a step left.
-
-    ASM shows nothing about disks that were taken offline if their disk group was dismounted since, for example because another
-    cell failed meanwhile: these disks are where they were.
-    """
-    if not step.offline:
-        return step.proves
-    return tuple(
-        replace(
-            check, op=Op.IN, value=(*(check.value if isinstance(check.value, tuple) else (check.value,)), UNMOUNTED)
-        )
-        if check.attribute == "asmModeStatus" and check.op in (Op.EQ, Op.IN)
-        else check
-        for check in step.proves
-    )
 
 
 def _caching_again(session: Session, services: Services, done: Done) -> list[str]:

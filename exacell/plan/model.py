@@ -7,7 +7,7 @@ stored and read back; nothing here talks to a cell.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
@@ -196,6 +196,10 @@ class Step:
     def owner(self) -> str:
         """Return whose state the step changes: an ASM cluster or a database, as ``asm`` has it, else the target itself."""
         return self.asm or self.target
+
+    def chosen(self, cells: Collection[str]) -> bool:
+        """Return whether ON can choose the target: its state is its own, and a cell is one of these, the rack's cells."""
+        return not self.kind.shared and (not self.kind.listed or self.target in cells)
 
 
 class Gate(StrEnum):

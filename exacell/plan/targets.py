@@ -24,6 +24,7 @@ class Kind:
         cellcli: statements are CellCLI: the cells' transport carries them, and the login that writes on cells sends them.
         shared: the state is one on all nodes through which it is reached. So only the last proof of it counts, one inverse takes
             back what was done on several nodes, and its nodes take no turns in waves.
+        listed: only those exist for exacell that the rack's configuration lists.
         rolls: plans that change it may go in waves: gates ask cells and ASM.
         exact: a value is read back as it was written.
     """
@@ -35,6 +36,7 @@ class Kind:
     label: str = ""
     cellcli: bool = False
     shared: bool = False
+    listed: bool = False
     rolls: bool = True
     exact: bool = True
 
@@ -47,7 +49,7 @@ class Kind:
         return written.removeprefix(self.mark)
 
 
-CELL = Kind(word="cell", column="cell", heading="cell", cellcli=True)
+CELL = Kind(word="cell", column="cell", heading="cell", cellcli=True, listed=True)
 HOST = Kind(word="host", column="cell", heading="host", rolls=False, exact=False)
 """A host that is not a cell: its kernel may round a value that is written."""
 ASM = Kind(word="asm", column="node", heading="node", label="ASM {name}", shared=True)

@@ -93,6 +93,10 @@ class Way(ABC):
             RefusedError: the transport is read-only.
         """
 
+    def still(self, step: Step) -> tuple[Check, ...]:
+        """Return the checks that hold as long as nobody has changed what a step left."""
+        return step.proves
+
     def far(self, step: Step) -> tuple[str, float, float] | None:
         """Return the progress of what a step waits for, from the last look: in words, 0 to 1, seconds left; None if unknown."""
         return None

@@ -15,10 +15,12 @@ from exacell.change.running import Outcome, StepResult
 from exacell.change.targets.base import NO_ANSWER, NOT_YET, Failed, Going, Wanted, Way, failures, meaning, upon_look
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
+from exacell.core.values import replace
 from exacell.plan import facts as f
 from exacell.plan.ageing import ages
 from exacell.plan.checks import PLANS
-from exacell.plan.model import Check, Step
+from exacell.plan.gate import UNMOUNTED
+from exacell.plan.model import Check, Op, Step
 from exacell.session.answers import Answer, problem_of
 from exacell.session.fleet import Fleet
 from exacell.session.upon import Upon
@@ -71,6 +73,21 @@ class Cells(Way):
             sent = self.fleet.send(plain, ours=going.ours, timeout=going.timeout, on_reply=going.answered)
             replies += sent.replies.values()
         return [judge(by_cell[reply.target], reply) for reply in replies]
+
+    def still(self, step: Step) -> tuple[Check, ...]:
+        """Return the proofs of a step; of disks that it took offline, also that ASM shows nothing about them.
+
+        ASM does so if their disk group was dismounted since, for example because another cell failed meanwhile: these disks are
+        where they were.
+        """
+        return tuple(map(_or_unmounted, step.proves)) if step.offline else step.proves
+
+
+def _or_unmounted(check: Check) -> Check:
+    if check.attribute != "asmModeStatus" or check.op not in (Op.EQ, Op.IN):
+        return check
+    values = check.value if isinstance(check.value, tuple) else (check.value,)
+    return replace(check, op=Op.IN, value=(*values, UNMOUNTED))
 
 
 def failed_on_cells(

@@ -62,6 +62,10 @@ class Targets:
             found |= self._ways[kind].failed({step.target: wanted[step.target] for step in steps}, cancel)
         return found
 
+    def moved(self, steps: Iterable[Step]) -> Failed:
+        """Return for each target why what its step left is not there any more, as :meth:`failed` does; empty if it is."""
+        return self.failed({step.target: (step, self._ways[step.kind].still(step)) for step in steps})
+
     def send(self, steps: Sequence[Step], going: Going) -> Iterator[StepResult]:
         """Send the statements of steps and yield how each ended; steps without a statement are left out.
 
