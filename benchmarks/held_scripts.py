@@ -32,19 +32,26 @@ def main() -> None:
         sys.exit(Scripts(lab, options.hosts).measure(options.scripts, options.rounds))
 
 
+def begin_rack(lab: Lab) -> tuple[list[str], dict[str, str]]:
+    """Configure all cells of a lab as a rack in a home of its own; return the words of a program that asks it, and its
+    environment."""
+    home = lab.folder / "home"
+    (home / "racks.d").mkdir(parents=True)
+    cells = ", ".join(f'"{host}"' for host in lab.hosts)
+    text = f'cells = [{cells}]\nread_user = "{lab.user}"\nwrite_user = "{lab.user}"\nssh_config = "{lab.folder}/ssh_config"\n'
+    (home / "racks.d" / "many.toml").write_text(text)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("EXACELL", "PYTHON"))}
+    words = [str(Path(installed(lab.folder / "venv")).parent / "exacell"), "-q", "-r", "many"]
+    return words, {**kept, "EXACELL_HOME": str(home), "PYTHONPYCACHEPREFIX": str(lab.folder / "bytecode")}
+
+
 class Scripts:
     """Scripts over one lab."""
 
     def __init__(self, lab: Lab, hosts: int) -> None:
-        home = lab.folder / "home"
-        (home / "racks.d").mkdir(parents=True)
-        cells = ", ".join(f'"{host}"' for host in lab.hosts)
-        text = f'cells = [{cells}]\nread_user = "{lab.user}"\nwrite_user = "{lab.user}"\nssh_config = "{lab.folder}/ssh_config"\n'
-        (home / "racks.d" / "many.toml").write_text(text)
-        self._hosts, self._home = hosts, home
-        self._words = [str(Path(installed(lab.folder / "venv")).parent / "exacell"), "-q", "-r", "many"]
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("EXACELL", "PYTHON"))}
-        self._environment = {**kept, "EXACELL_HOME": str(home), "PYTHONPYCACHEPREFIX": str(lab.folder / "bytecode")}
+        self._hosts = hosts
+        self._words, self._environment = begin_rack(lab)
+        self._home = Path(self._environment["EXACELL_HOME"])
 
     def measure(self, scripts: int, rounds: int) -> int:
         """Take turns, print a line for each, and return 1 when an answer was lost or mixed up."""

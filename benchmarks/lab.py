@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -64,6 +65,7 @@ class Lab:
         self.port = port or _free_port()
         self.hosts = [f"127.0.{1 + n // 250}.{1 + n % 250}" for n in range(count)]
         self.floor: Path | None = None
+        self._program = ""
         self._daemons: list[subprocess.Popen[bytes]] = []
 
     def __enter__(self) -> Lab:
@@ -90,16 +92,41 @@ class Lab:
         program = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/usr/bin")
         if program is None:
             raise SystemExit("no sshd program is installed: apt-get install openssh-server")
-        for host in self.hosts:
-            config = self._write(f"sshd_{host}", _CONFIG.format(port=self.port, host=host, folder=self.folder))
-            command = [program, "-D", "-f", str(config), "-E", str(self.folder / "sshd.log")]
-            self._daemons.append(subprocess.Popen(command, start_new_session=True))
+        self._program = program
+        self._daemons = [self._daemon(host) for host in self.hosts]
+        self._await(self.hosts)
+
+    def _daemon(self, host: str) -> subprocess.Popen[bytes]:
+        config = self._write(f"sshd_{host}", _CONFIG.format(port=self.port, host=host, folder=self.folder))
+        command = [self._program, "-D", "-f", str(config), "-E", str(self.folder / "sshd.log")]
+        return subprocess.Popen(command, start_new_session=True)
+
+    def _await(self, hosts: Sequence[str]) -> None:
         deadline = time.monotonic() + 10
-        for host in self.hosts:
+        for host in hosts:
             while socket.socket().connect_ex((host, self.port)):
                 if time.monotonic() > deadline:
                     raise SystemExit(f"sshd does not start: see {self.folder / 'sshd.log'}")
                 time.sleep(0.02)
+
+    def restart(self, host: str, *, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """End a cell's daemon and all its connections, call ``meanwhile``, and have it listen again."""
+        place = self.hosts.index(host)
+        daemon = self._daemons[place]
+        for pid in map(int, _children(daemon.pid)):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        daemon.kill()
+        daemon.wait()
+        meanwhile()
+        self._daemons[place] = self._daemon(host)
+        self._await([host])
+
+    def change_key(self, host: str) -> None:
+        """Give a cell another host key, which its daemon has when it begins again."""
+        path = self.folder / f"hostkey_{host}"
+        path.unlink()
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
 
     def __exit__(self, *_: object) -> None:
         for daemon in self._daemons:

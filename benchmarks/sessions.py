@@ -1,6 +1,7 @@
 """Record what the program says in 400 sessions, or compare it with what is kept.
 
     python benchmarks/sessions.py             play them all and print every difference
+    python benchmarks/sessions.py --hold 10m  the same with a holder of connections for the reads: no answer may be another one
     python benchmarks/sessions.py --record    write tests/data/sessions.jsonl anew; with --only one scene of it
 
 A change of the structure must leave them as they are; a change of what people see records them anew, and the
@@ -193,13 +194,17 @@ def record(folder: Path, only: str = "") -> int:
     return total
 
 
-def compare(folder: Path, only: str = "") -> int:
-    """Play the kept scenes, print what differs, and return how many sessions do."""
+def compare(folder: Path, only: str = "", hold: str = "") -> int:
+    """Play the kept scenes, print what differs, and return how many sessions do.
+
+    Args:
+        hold: idle time of a holder that the reads go to; empty for none.
+    """
     different = 0
     for scene in kept():
         if only and scene.name != only:
             continue
-        found = Player(folder).compare(scene)
+        found = Player(folder, hold=hold).compare(scene)
         different += len(found)
         for before, after in found:
             print(f"\n{scene.name}: {before.statement}: exit {before.code} -> {after.code}")
@@ -214,12 +219,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--record", action="store_true", help="write tests/data/sessions.jsonl anew")
     parser.add_argument("--only", default="", help="compare or record this scene alone")
+    parser.add_argument(
+        "--hold", default="", metavar="IDLE", help="compare with a holder that ends after so long without a read"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.record:
             print(f"{record(Path(folder), given.only)} sessions kept")
             return 0
-        different = compare(Path(folder), given.only)
+        different = compare(Path(folder), given.only, given.hold)
     print(f"{different} sessions differ")
     return int(different > 0)
 

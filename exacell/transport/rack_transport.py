@@ -39,6 +39,7 @@ class RackTransport(Transport):
         connects: whether a request may wait for a connection to its host; False: it is UNREACHABLE if none is open.
         idle_s: seconds after which an unused CellCLI that was kept open is closed.
         turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts a CellCLI for itself instead.
+        again_s: seconds after which a connection on which no CellCLI could be kept open tries again; 0: never.
         acknowledged_ms: milliseconds in which a host must acknowledge what is sent, or its connection is given up; 0: as
             long as usual.
         read_only: see Transport.
@@ -48,6 +49,7 @@ class RackTransport(Transport):
     connects = True
     idle_s = 300.0
     turn_s = 0.0
+    again_s = 0.0
     acknowledged_ms = 0
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:

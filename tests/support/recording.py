@@ -116,11 +116,27 @@ def levelled(statement: str, done: Done, home: Path, level: str) -> Said:
     return Said(statement, done.code, short(out), short(err), level)
 
 
-class Player:
-    """Plays scenes, each with a home and a rack of its own below ``folder``."""
+@dataclass(frozen=True)
+class Holding(InProcess):
+    """Runs the program with a holder of connections, which the first read starts and which ends after ``idle`` without one."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    idle: str
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment with what has a holder start."""
+        return {**super().env, "EXACELL_HOLD": self.idle}
+
+
+class Player:
+    """Plays scenes, each with a home and a rack of its own below ``folder``.
+
+    Args:
+        hold: idle time of a holder that the reads go to; empty for none.
+    """
+
+    def __init__(self, folder: Path, *, hold: str = "") -> None:
+        self.folder, self.hold = folder, hold
 
     def play(self, name: str, rack: str, statements: Sequence[str]) -> tuple[Path, list[Done]]:
         """Return the scene's home and what came for each statement; the rack is stopped behind them.
@@ -128,7 +144,7 @@ class Player:
         A statement that begins with ``! `` is given to the program as the emulator's own: ``! emulator fault …``.
         """
         home = self.folder / name
-        program = InProcess(home)
+        program = Holding(home, self.hold) if self.hold else InProcess(home)
         (home / "recipes").mkdir(parents=True)
         (home / "recipes" / "night.exa").write_text(
             'recipe "Night" { size: size = 288g "how large" }\ncheck all flashcache.status = normal "not well"\n'
@@ -140,6 +156,8 @@ class Player:
             with chdir(home):  # What a statement writes to a file named without a folder goes there.
                 return home, [self._one(program, rack, statement) for statement in statements]
         finally:
+            if rack and self.hold:
+                program("-r", rack.split()[0], "hold", "off")
             if rack:
                 program.ok("emulator", "stop", rack.split()[0])
 

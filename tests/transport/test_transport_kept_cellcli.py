@@ -194,6 +194,17 @@ def test_it_is_given_up_after_some_losses(cell: CellcliServer, transport: SshTra
     assert cell.started == session_module.MOST_LOSSES
 
 
+def test_what_was_given_up_is_tried_again(cell: CellcliServer, transport: SshTransport) -> None:
+    """Where it is told after how many seconds, it should keep a CellCLI again on a connection where they have died."""
+    usual = cell.mode
+    transport.close()
+    transport.again_s, cell.mode = 0.2, "dies"
+    for _ in range(session_module.MOST_LOSSES):
+        assert ask(transport, "a") == "\t list a once\n"
+    cell.mode = usual
+    assert until(lambda: ask(transport, "b") == "\t b fed\n") and not transport.single_reads
+
+
 def test_deadline_ends_the_cellcli(cell: CellcliServer, transport: SshTransport) -> None:
     """It should time out a read at its own deadline with what came, and ask a new CellCLI the next time."""
     cell.mode = "slow"

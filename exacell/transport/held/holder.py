@@ -78,6 +78,7 @@ class _Kept(SshTransport):
     connects = False
     idle_s = 7 * 86400.0
     turn_s = 1.0
+    again_s = 600.0
     acknowledged_ms = 300
     expects_more = True
 

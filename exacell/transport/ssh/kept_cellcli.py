@@ -300,10 +300,12 @@ class Sessions:
     Attributes:
         problem: why this connection keeps none; empty if it may.
         idle_s, turn_s: for new sessions; see :class:`~exacell.transport.rack_transport.RackTransport`.
+        again_s: see there.
     """
 
     idle_s = 300.0
     turn_s = 0.0
+    again_s = 0.0
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -340,6 +342,11 @@ class Sessions:
             self._losses += 1
         if hopeless or self._losses >= MOST_LOSSES:
             self.problem = reason
+            if self.again_s:
+                self._wire.reader.later(self.again_s, self._try_again, of=self._wire)
+
+    def _try_again(self) -> None:
+        self.problem, self._losses = "", 0
 
 
 def _name() -> str:

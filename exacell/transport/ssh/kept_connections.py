@@ -165,6 +165,7 @@ class KeptConnections:
             connection = opener.open(target, user, progress)
             if connection.sessions is not None:
                 connection.sessions.idle_s, connection.sessions.turn_s = self._transport.idle_s, self._transport.turn_s
+                connection.sessions.again_s = self._transport.again_s
             if connection.wire is not None and self._transport.acknowledged_ms:
                 connection.wire.acknowledged_within(self._transport.acknowledged_ms)
             slot.connection = connection

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from exacell.transport.held.place import PATIENCE
+import pytest
+
+from exacell.transport.held.place import PACKAGE, PATIENCE
 from tests.e2e.held.conftest import Holding, gone
 from tests.support.patience import patiently, until
+from tests.support.program import Done
 
 READ = ("-o", "json", "list cell")
 
@@ -97,6 +102,56 @@ def test_known_hosts_that_change_end_it(holding: Holding) -> None:
     os.utime(f"{folder}/known_hosts")
     assert holding(*READ).code == 0 and known.folder.is_dir()
     assert until(lambda: gone(pid))
+
+
+def test_another_version_has_a_holder_of_its_own(holding: Holding, tmp_path: Path) -> None:
+    """A program of another version is not answered by this one's holder, but by one that it starts; both answers are right."""
+    right, pid = holding(*READ), holding.on()
+    shutil.copytree(PACKAGE, tmp_path / "newer" / "exacell", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "newer" / "exacell" / "core" / "version.py").write_text(
+        '"""Another version."""\n\n__version__ = "9.9.9"\n'
+    )
+    env = {**holding.outside.env, "PYTHONPATH": str(tmp_path / "newer")}
+
+    def newer(*words: str) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "exacell", "-r", "t1", *words],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, cwd=tmp_path, check=False,
+        )  # fmt: skip
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    assert newer("--version").out.strip().endswith("9.9.9")
+    reads = holding.status()["reads"]
+    assert newer(*READ) == right and holding.status()["reads"] == reads
+    assert newer("hold", "on", "idle=2m").code == 0
+    assert until(lambda: newer("hold", "status", "-o", "json").records[0]["connections"] == 3)
+    assert newer(*READ) == right == holding(*READ)
+    assert newer("hold", "off").code == 0
+    assert holding.status()["pid"] == pid
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_is_not_answered(holding: Holding) -> None:
+    """A process of another user that gets at the socket is told nothing, and the holder goes on for its own user."""
+    right, pid = holding(*READ), holding.on()
+    place = holding.hold.socket
+    ask = (
+        "import os, socket, sys; os.chdir(sys.argv[1]); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(60)\n"
+        's.connect(sys.argv[2]); s.send(b\'{"what": "status"}\')\n'
+        "try: print(len(s.recv(99999)))\n"
+        "except ConnectionError: print(0)\n"
+    )
+    place.parent.chmod(0o711)
+    place.chmod(0o777)
+    try:
+        words = [sys.executable, "-c", ask, str(place.parent), place.name]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    finally:
+        place.parent.chmod(0o700)
+    assert done.stdout == "0\n", done.stderr
+    assert "belongs to another user" in holding.log()
+    assert holding(*READ) == right and holding.status()["pid"] == pid
 
 
 def test_an_open_folder_is_not_used(holding: Holding) -> None:
