@@ -15,7 +15,8 @@ import pytest
 from tests.support.patience import until
 from tests.support.surroundings import on_the_hosts_clock
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "benchmarks"), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 from chaos_rack import Ended
 from soak import Neighbour, SoakRack, play, truth_of
