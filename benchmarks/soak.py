@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +45,8 @@ READS = (
 )
 """What no change of the operators, and no fault, makes different."""
 SCRIPT = "list cell attributes name,releaseVersion\nlist flashcache\nshow health\nlist cell attributes name,comment\n"
+_GIVEN = re.compile(r"[0-9:]{8} (?!while it runs: |told: |rack ).*?: -?[0-9]+: ?", re.DOTALL)
+"""A line of the first operator's story about a statement and its exit code."""
 _HOLDER = b"exacell.transport.held.holder"
 
 
@@ -241,9 +244,7 @@ def _turn(rack: SoakRack, truth: dict[str, list[str]], rng: random.Random) -> tu
         problems.append(traceback.format_exc())
     counts = neighbour.counts
     counts["turns"] = 1
-    counts["verbs of the first operator"] = sum(
-        ": " in line and line.split(" ", 1)[1].count(": ") > 0 for line in turn.story
-    )
+    counts["verbs of the first operator"] = sum(bool(_GIVEN.match(line)) for line in turn.story)
     counts["faults"] = len(turn.blows) + sum(n for name, n in counts.items() if name.startswith("holder "))
     for blow in turn.blows:
         counts[f"blow {blow}"] += 1
