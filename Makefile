@@ -9,7 +9,7 @@ ARGS ?=
 # What is compiled is kept beside it. Without that each of the processes that tests start, thousands, would compile exacell anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man docs dist clean
+.PHONY: install demo test test-rest test-all test-real faults races soak mutants fuzz lint man docs dist clean
 
 install: $(VENV)/.installed
 
@@ -72,6 +72,10 @@ faults: $(VENV)/.tested
 # Everything that can come between the last look at a cell and the statement that loses data; some minutes.
 races: $(VENV)/.tested
 	@$(VENV)/bin/python benchmarks/races.py $(ARGS)
+
+# Two operators at work on fourteen cells through held connections while all kinds of things go wrong; twenty minutes, or ARGS=--minutes=N.
+soak: $(VENV)/.tested
+	@$(VENV)/bin/python benchmarks/soak.py $(ARGS)
 
 mutants: $(VENV)/.tested
 	@$(VENV)/bin/python benchmarks/mutate_guards.py $(ARGS)

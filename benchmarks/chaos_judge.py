@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from matrix_audit import second_failure_groups, unannounced
 from matrix_run import State, differences
 
+from exacell.change.lockholder import read_holder
 from exacell.change.pending import pending
-from exacell.journal.actor import alive
 
 if TYPE_CHECKING:
     from chaos import Round
@@ -103,7 +103,8 @@ class Judge:
         lock = self.rack.folder / "t1.lock"
         text = lock.read_text() if lock.exists() else ""
         held = json.loads(text) if text.strip() else {}
-        if held.get("kept") or (held.get("running") and alive(held["running"])):
+        running = read_holder(held.get("running"))
+        if held.get("kept") or (running is not None and running.lives):
             problems.append(f"the lock is held: {text}")
         shown = self.rack.wait(self.rack.start("journal show"))
         if shown.code:

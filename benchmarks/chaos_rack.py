@@ -32,9 +32,10 @@ from exacell.journal.actor import alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 
-FAKED = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
-"""Lets a process see another time of day. Source: libfaketime's README."""
+FAKED = Path(os.environ.get("FAKETIME_LIBRARY", "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"))
+"""Lets a process see another time of day; FAKETIME_LIBRARY says where it is elsewhere. Source: libfaketime's README."""
 RECIPES = Path(__file__).resolve().parent.parent / "tests" / "faults" / "recipes"
+_KEEPER = "/sbin/init"
 ENDS = 150.0
 """Seconds within which a process has to end that nothing holds any more."""
 
@@ -244,17 +245,19 @@ class ChaosRack:
 
     def _processes(self) -> list[str]:
         homes = {f"EXACELL_HOME={home}".encode() for home in (self.home, self.second)}
-        found = []
+        place, found = f"/{self.folder.name}/".encode(), []
         for entry in Path("/proc").iterdir():
             try:
                 if not entry.name.isdigit() or int(entry.name) == os.getpid():
                     continue
-                status = (entry / "stat").read_text().rpartition(")")[2].split()
+                text = (
+                    (entry / "cmdline").read_bytes().replace(bytes(1), b" ").decode(errors="backslashreplace").strip()
+                )
                 own = homes & set((entry / "environ").read_bytes().split(b"\0"))
-                if status[0] != "Z" and (own or int(status[1]) == self.info.pid):
-                    found.append(
-                        f"{entry.name} {(entry / 'cmdline').read_bytes().replace(bytes(1), b' ').decode()[:200]}"
-                    )
+                # Behind a host's fence all is mounted from the rack's folder; what starts programs there stays.
+                fenced = place in (entry / "mountinfo").read_bytes() and text != _KEEPER
+                if text and (own or fenced):
+                    found.append(f"{entry.name} {text[:200]}")
             except OSError:
                 continue  # It has ended.
         return found
