@@ -9,7 +9,7 @@ ARGS ?=
 # What is compiled is kept beside it. Without that each of the processes that tests start, thousands, would compile exacell anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-rest test-all test-real faults races soak mutants fuzz lint man docs dist clean
+.PHONY: install demo test test-rest test-all test-real faults races soak mutants fuzz fuzz-readers lint man docs dist clean
 
 install: $(VENV)/.installed
 
@@ -84,6 +84,12 @@ mutants: $(VENV)/.tested
 fuzz: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
 	@$(VENV)/bin/python benchmarks/fuzz_shell.py $(ARGS)
+
+# Each reader of what others wrote, a minute under a fuzzer that follows its lines (docs/reliability.md); half an hour. The fuzzer has
+# wheels for Linux on x86-64 and CPython 3.11 to 3.13.
+fuzz-readers: $(VENV)/.tested
+	@$(VENV)/bin/python -m pip install $(PIP_QUIET) --only-binary :all: atheris==3.0.0
+	@$(VENV)/bin/python benchmarks/fuzz_readers.py $(ARGS)
 
 lint: $(VENV)/.tested
 	@$(VENV)/bin/ruff check .

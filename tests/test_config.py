@@ -395,3 +395,12 @@ def test_hold_is_the_racks_or_the_environments(home: Home) -> None:
     for wrong in ("soon", "-1", "0s"):
         with pytest.raises(ConfigError, match="EXACELL_HOLD"):
             load(home, {"EXACELL_HOLD": wrong})
+
+
+@pytest.mark.parametrize("text", [f"a = {'[' * 5000}", f"a = {'9' * 5000}"])
+def test_a_file_that_is_nested_too_deep_or_has_an_endless_number_is_refused(text: str) -> None:
+    """TOML that Python's reader fails at is a configuration error that names the file."""
+    with pytest.raises(
+        ConfigError, match=r"r\.toml can't be read: a number in it has thousands of digits, or its lists"
+    ):
+        parse_rack("r", text, "r.toml")

@@ -327,8 +327,10 @@ def _document(text: str) -> XmlDocument:
 
     end = text.rfind("</cli-output>")
     closed = text[: end + len("</cli-output>")] if end >= 0 else text.rstrip()
+    # The text is decoded already, whatever encoding it declares.
+    parser = ElementTree.XMLParser(encoding="utf-8")
     try:
-        root = ElementTree.fromstring(closed.encode())
+        root = ElementTree.fromstring(closed.encode(), parser=parser)
     except ElementTree.ParseError as error:
         raise ReplyError(f"the cell's XML answer cannot be read: {error}", hint=OWN_TEXT) from error
     context: dict[str, str] = {}

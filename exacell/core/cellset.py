@@ -23,6 +23,22 @@ _OPERATOR = pattern(r"\s+not\s+|(?:\s*[,!&^]\s*)", re.IGNORECASE)
 _NAME = pattern(r"[A-Za-z0-9._:%\-\[\]/,]+")
 
 
+_BRACKETS = pattern(r"\[([^\[\]]*)\]")
+_SPAN = pattern(r"(\d+)(?:-(\d+)(?:/(\d+))?)?")
+
+MOST = 10_000
+"""The largest number of names that the pieces of a set may stand for together."""
+
+_DIGITS = 4000
+"""So many digits of a number are compared; Python converts no longer ones."""
+
+_SHOWN = 40
+"""So many characters of an overlong set are shown."""
+
+_FEW, _RANGES = 200, 3
+"""Up to so many names, or with so many numbers that differ, the shortest spelling of a set is found at once."""
+
+
 def _no_groups(name: str) -> Iterable[str]:
     raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}", hint="name the cells")
 
@@ -35,6 +51,8 @@ def _expand(text: str) -> Iterable[str]:
     """Return the names in a piece; for plain names, IPv4 addresses and one range at the end, ClusterShell is not imported,
     because that is slow.
     """
+    if "[" in text:
+        _refuse_too_many(text)
     match = _PLAIN.fullmatch(text)
     if match is None:
         return (text,) if _ADDRESS.fullmatch(text) else cast("Iterable[str]", _nodeset(text))
@@ -46,6 +64,41 @@ def _expand(text: str) -> Iterable[str]:
     return (f"{match[1]}{number:0{width if match[2].startswith('0') else 1}d}" for number in range(first, last + 1))
 
 
+def _refuse_too_many(text: str) -> None:
+    """Raise CellSetError if the ranges in a piece stand for more than :data:`MOST` names; a longer set would fill the memory."""
+    count = 1
+    for inside in _BRACKETS.findall(text):
+        in_it = 0
+        for span in inside.split(","):
+            match = _SPAN.fullmatch(span.strip())
+            if match is None:
+                continue
+            if any(len(number or "") > _DIGITS for number in match.groups()):
+                raise CellSetError(f"a number in '{text[:_SHOWN]}…' has more than {_DIGITS:,} digits", part=text)
+            first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+            in_it += max(0, last - first) // max(1, step) + 1
+        count *= max(1, in_it)
+    if count > MOST:
+        raise _too_many(text)
+
+
+def _too_many(text: str) -> CellSetError:
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return CellSetError(
+        f"'{shown}' stands for more than {MOST:,} names", part=text, hint="name fewer, such as exa1cel[01-14]"
+    )
+
+
+def _varying(names: Iterable[str]) -> int:
+    """Return in how many numbers, counted from the left, names differ."""
+    found: dict[int, list[set[str]]] = {}
+    for name in names:
+        numbers = re.findall(r"\d+", name)
+        for seen, number in zip(found.setdefault(len(numbers), [set() for _ in numbers]), numbers, strict=True):
+            seen.add(number)
+    return max(sum(len(seen) > 1 for seen in every) for every in found.values())
+
+
 def _nodeset(text: str) -> Any:
     # Imported here, so that completion and --version don't load ClusterShell.
     from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
@@ -54,7 +107,7 @@ def _nodeset(text: str) -> Any:
         raise CellSetError(f"'{text}' is not a cell name or range such as exa1cel[01-03]", part=text)
     try:
         return NodeSet(text, resolver=RESOLVER_NOGROUP)
-    except NodeSetException as error:
+    except (NodeSetException, ValueError) as error:  # ClusterShell's own error for "[--]" is one of Python.
         raise CellSetError(
             f"'{text}' is not a cell name or range such as exa1cel[01-03]: {error}", part=text
         ) from error
@@ -131,7 +184,7 @@ class CellSet:
                 f"cells '{text}': {error.message}", part=text[error.start or 0], hint=error.hint
             ) from error
         result = cls()
-        operator = ","
+        operator, named = ",", 0
         for piece, following in _split(text.strip()):
             if not piece:
                 raise CellSetError(
@@ -140,6 +193,9 @@ class CellSet:
                     hint=", ! & and ^ need a name or a range on both sides",
                 )
             operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_expand(piece))
+            named += len(operand)
+            if named > MOST:
+                raise _too_many(text)
             if operator == ",":
                 result = result | operand
             elif operator in ("!", "not"):
@@ -152,12 +208,19 @@ class CellSet:
         return result
 
     def fold(self) -> str:
-        """Return the shortest spelling, ``exa1cel[01-03]``; empty for the empty set."""
+        """Return the shortest spelling, ``exa1cel[01-03]``; empty for the empty set.
+
+        Of many names that differ in more than three numbers only the last number is folded: the shortest spelling of such a set
+        takes hours to find.
+        """
         if len(self._names) < 2:
             return "".join(self._names)
         from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 
-        return str(NodeSet.fromlist(list(self), resolver=RESOLVER_NOGROUP))
+        found = NodeSet.fromlist(list(self), resolver=RESOLVER_NOGROUP)
+        if len(self._names) > _FEW and _varying(self._names) > _RANGES:
+            found.fold_axis = (-1,)
+        return str(found)
 
     def __iter__(self) -> Iterator[str]:
         if self._order is None:
@@ -246,7 +309,11 @@ def told_together(said: Iterable[tuple[str, str]]) -> list[str]:
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """Return a sort key that puts ``cel2`` before ``cel10``."""
-    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part)
+    return tuple(
+        (0, int(part[:_DIGITS]), part) if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", name)
+        if part
+    )
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:

@@ -31,6 +31,11 @@ def parse_toml(text: str, source: str) -> TomlTable:
         return TomlTable(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source} is not TOML: {error}", hint="write text in quotes and lists in [ ]") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{source} can't be read: a number in it has thousands of digits, or its lists and tables are nested too deep",
+            hint="correct that line",
+        ) from error
 
 
 class TomlTable:

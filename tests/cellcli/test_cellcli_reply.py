@@ -243,3 +243,11 @@ def test_plain_rows_read_the_same(rows: list[list[str]]) -> None:
     plain = reply.plain_columns(text, 3)
     records = [reply._record(cells, names) for cells in reply._rows(text, 3)]
     assert plain is None or [dict(zip(names, row, strict=True)) for row in zip(*plain, strict=True)] == records
+
+
+@pytest.mark.parametrize("encoding", ["", "utf7", "t", "utf-16", "windows-1252"])
+def test_a_document_is_read_whatever_encoding_it_declares(encoding: str) -> None:
+    """The text of a reply is decoded already: the encoding in its declaration changes nothing, also one that nobody knows."""
+    head = f'<?xml version="1.0" encoding="{encoding or "utf-8"}" ?>'
+    text = f"{head}\n<cli-output>\n<cell> <name>é</name>\n</cell>\n</cli-output>\n"
+    assert reply.read_xml(text) == [{"name": "é"}]

@@ -8,7 +8,7 @@ import pytest
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from hypothesis import given, strategies as st
 
-from exacell.core.cellset import CellSet, fold, known_as, natural_key
+from exacell.core.cellset import MOST, CellSet, fold, known_as, natural_key
 from exacell.core.errors import CellSetError
 
 NAMES = st.builds(
@@ -135,3 +135,34 @@ def test_membership_and_equality() -> None:
 def test_short_and_full_name_are_one_cell(name: str, known: list[str], found: str) -> None:
     """A cell is known by its name with or without its domain; two domains are two cells, and an address is itself alone."""
     assert known_as(name, known) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["c[0-999999999]", "a[0-999]b[0-999]", "a[1-9000],b[1-9000]", "a[0-99999/2]", "x[1-20000]y"]
+)
+def test_a_set_of_too_many_names_is_refused_at_once(text: str) -> None:
+    """A set that stands for more than 10,000 names is refused before the names are made, with the way out."""
+    with pytest.raises(CellSetError, match=f"stands for more than {MOST:,} names") as caught:
+        CellSet.parse(text)
+    assert caught.value.hint == "name fewer, such as exa1cel[01-14]"
+
+
+@pytest.mark.parametrize("text", [f"c[1-{'9' * 5000}]", "[----]", "c[1-[2]"])
+def test_a_range_that_cannot_be_read_is_refused(text: str) -> None:
+    """A range with a number of thousands of digits, or with more than two ends, is an error about cells and no other."""
+    with pytest.raises(CellSetError):
+        CellSet.parse(text)
+
+
+def test_names_with_endless_numbers_are_sorted() -> None:
+    """Names with thousands of digits, or with digits that are no decimal number, have an order."""
+    assert sorted(["a2", "a" + "1" * 5000, "a1", "a²"], key=natural_key)[:2] == ["a1", "a2"]
+
+
+def test_names_that_differ_in_many_numbers_fold_at_once() -> None:
+    """Thousands of names that differ in more than three numbers are folded in their last one, and read back as the same set."""
+    cells = CellSet.parse("a[0-2].b[0-2].c[0-2].d[0-2].e[0-2].f[0-2].g[0-2]")
+    assert len(cells) == 3**7
+    folded = cells.fold()
+    assert "a0.b0.c0.d0.e0.f0.g[0-2]" in folded
+    assert CellSet.parse(folded) == cells

@@ -771,3 +771,29 @@ def test_what_is_no_number_is_damage(number: str) -> None:
     """JSON that has NaN or a number beyond all bounds is damaged: no figure comes of it."""
     with pytest.raises(RefusedError, match="is no number"):
         imported(("a", _fio(100, 5).replace('"iops": 100', f'"iops": {number}')))
+
+
+def test_a_number_without_an_end_is_refused_with_its_line() -> None:
+    """A number of hundreds of digits in a file of any program is refused, with its line and the way out."""
+    with pytest.raises(RefusedError, match="line 2 has a number of 300 digits or more") as caught:
+        read('{"fio version": "fio-3.33",\n"jobs": [{"eta": ' + "1" * 400 + "}]}", "x.json")
+    assert caught.value.hint == "copy the file again, or remove that line"
+
+
+def test_an_unclosed_cell_ends_where_a_table_begins() -> None:
+    """In a page whose cell has no end, text in the next table's head belongs to no cell."""
+    with pytest.raises(RefusedError):
+        read("<table summary='This table displays load profile'><tr><th><table >text<tr>text\n", "x.html", "awr")
+
+
+def test_a_curve_is_compared_where_both_measured_its_rate() -> None:
+    """Of two files the loads at which one lacks the rate are left out of the curve; without three others there is none."""
+    head = "FILE|SESSIONS|ELAPSED|EXECUTES|LFPW_LAT\n"
+    whole, holed = (imported((name, head + rows)) for name, rows in (("a", WHOLE), ("b", HOLED)))
+    assert any("Over 3 common loads" in line for line in pair(whole, holed, anyway=True).sentences)
+    few = imported(("c", head + HOLED.replace("|8|10|500|", "|8|10||")))
+    assert not any("common loads" in line for line in pair(whole, few, anyway=True).sentences)
+
+
+WHOLE = "x|1|10|100|1\nx|2|10|200|1\nx|4|10|400|1\nx|8|10|500|1\n"
+HOLED = "x|1|10|100|1\nx|2|10||1\nx|4|10|400|1\nx|8|10|500|1\n"

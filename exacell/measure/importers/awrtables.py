@@ -67,6 +67,8 @@ class _Page(HTMLParser):
         self._heading, self._into = "", ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("table", "tr"):
+            self._into = ""  # A cell or heading that was not closed ends here.
         if tag == "table":
             summary = (dict(attrs).get("summary") or "").removeprefix("This table displays ")
             self.found.append((TITLES.join(filter(None, (_squeezed(self._heading), summary))), []))

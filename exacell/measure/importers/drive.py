@@ -103,7 +103,7 @@ def read(text: str, source: str) -> Run:
         UnreadableError: the text is incomplete, or was changed.
     """
     head = re.match(rf"{_HEAD} (\S+)\nsessions (\d+)\neach (\d+)\nkeys (\d+)\n", text)
-    seconds = tuple(float(match[1]) for match in re.finditer(r"^took ([\d.]+) s$", text, re.MULTILINE))
+    seconds = tuple(float(match[1]) for match in re.finditer(r"^took (\d+(?:\.\d+)?) s$", text, re.MULTILINE))
     if head is None or head[1] not in _WORKS or len(seconds) != int(head[2]):
         raise UnreadableError(f"{source}: what drive measured is not whole in it")
     waits = {

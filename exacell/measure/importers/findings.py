@@ -314,9 +314,9 @@ def _compared(a: Level, b: Level, load: str) -> Iterator[dict[str, Any]]:
 
 
 def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequence[Level]) -> Iterator[str]:
-    lines = curves(before)
-    for name, line in list(lines.items())[:_TOLD]:
-        yield from _curve_pair(a, b, name, line, [level for level in after if level.series == name])
+    lines = _curves_in_both(before, after)
+    for name, (line, other) in list(lines.items())[:_TOLD]:
+        yield from _curve_pair(a, b, name, line, other)
     shown = [(one, two) for one, two in zip(before, after, strict=True) if one.main() in two.values]
     found = [ratio(one, two, one.main()) for one, two in shown]
     if not lines:
@@ -335,6 +335,18 @@ def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequenc
         single = (a, b)[runs.index(1)]
         yield f"{single.name} is a single run: import several files of it, too, and their spread shows what chance does."
     yield "Only runs in turn show whether the change made the difference: a, b, b, a."
+
+
+def _curves_in_both(before: Sequence[Level], after: Sequence[Level]) -> dict[str, tuple[list[Level], list[Level]]]:
+    """Return name → levels of the curves in both imports: those at which both have the rate of the first, three or more."""
+    second = {one.key: two for one, two in zip(before, after, strict=True)}
+    found: dict[str, tuple[list[Level], list[Level]]] = {}
+    for name, line in curves(before).items():
+        rate = line[0].rate()
+        both = [(one, second[one.key]) for one in line if rate in one.values and rate in second[one.key].values]
+        if len(both) >= 3:
+            found[name] = [one for one, _ in both], [two for _, two in both]
+    return found
 
 
 def _curve_pair(a: Imported, b: Imported, name: str, line: Sequence[Level], other: Sequence[Level]) -> Iterator[str]:

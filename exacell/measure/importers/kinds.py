@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -137,9 +138,20 @@ def read(text: str, source: str, kind: str = "") -> Run:
     return _read(text, source, kind)
 
 
+_ENDLESS = re.compile(r"[0-9]{300}")
+"""A number that is too large to calculate with."""
+
+
 def _read(text: str, source: str, kind: str) -> Run:
     if not text.strip():
         raise RefusedError(f"{source} is empty", hint="the program may have ended with an error, or written elsewhere")
+    endless = _ENDLESS.search(text)
+    if endless is not None:
+        number = text.count("\n", 0, endless.start()) + 1
+        raise UnreadableError(
+            f"{source}: line {number} has a number of 300 digits or more, which nothing measures",
+            hint="copy the file again, or remove that line",
+        )
     if kind and not KINDS[kind].claims(text):
         raise RefusedError(
             f"{source}: nothing in it is of {KINDS[kind].title}",

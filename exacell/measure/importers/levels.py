@@ -189,7 +189,11 @@ def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
     elif any(within):
         basis = f"{max(counts)} runs and the samples within one"
     centre = test.difference
-    return Ratio(value=value, low=value * exp(test.low - centre), high=value * exp(test.high - centre), basis=basis)
+    try:
+        low, high = value * exp(test.low - centre), value * exp(test.high - centre)
+    except OverflowError:  # The interval is wider than numbers go.
+        return Ratio(value=value)
+    return Ratio(value=value, low=low, high=high, basis=basis)
 
 
 def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:

@@ -396,7 +396,12 @@ def _finite(text: str) -> float:
     return value
 
 
-_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_int=_whole, parse_constant=_finite)
 _UNFIT = 200
 """Number of braces without an object after which a text counts as damaged."""
 
