@@ -28,14 +28,15 @@ from exacell.core.errors import (
 from exacell.core.formats import check_format
 from exacell.language.line import Line, carried_by, parse_line, with_flags
 from exacell.language.registry import Effect
-from exacell.output.delivery import Delivery, check_writable, opened
+from exacell.output.delivery import Delivery
 from exacell.output.faults import error_lines, head_of, meaning_of
 from exacell.output.folding import wants_folding
 from exacell.output.render import lines
-from exacell.output.result import Result, worst
+from exacell.output.result import GOOD, Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
+from exacell.output.tofile import check_writable, opened
 from exacell.session.given import Services, Session
 from exacell.session.recording import Recording, Silence, since, told_while_waiting
 from exacell.session.request import Request
@@ -374,8 +375,11 @@ class Runner:
                         result = execute(line)
             elif line.redirect:
                 try:
-                    with opened(line.redirect, anew=self.delivery.anew()) as stream, self.console.diverted(stream):
-                        result = execute(line)
+                    endless = line.call is not None and line.call.command.endless
+                    with opened(line.redirect, anew=self.delivery.anew(), live=endless) as target:
+                        with self.console.diverted(target.stream):
+                            result = execute(line)
+                        target.left = not (target.anything or result.exit_code in GOOD)
                 except OutputError as error:
                     unwritten = error
             else:

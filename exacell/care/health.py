@@ -327,11 +327,13 @@ def _asm(seen: Observed) -> Iterator[Finding]:
 
 
 def _alerts(seen: Observed) -> Iterator[Finding]:
-    waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
+    still = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open]
     quarantines = len(seen.rows(QUARANTINES) or ())
     if quarantines:
         # The quarantine is a separate finding, with what to do about it.
-        waiting = [alert for alert in waiting if "quarantine" not in alert.message.lower()]
+        still = [alert for alert in still if "quarantine" not in alert.message.lower()]
+    waiting = [alert for alert in still if not alert.examined_by]
+    known = [alert for alert in still if alert.examined_by]
     if waiting:
         critical = [alert for alert in waiting if alert.critical]
         level = Level.BAD if critical else Level.WARN
@@ -343,3 +345,7 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
     if quarantines:
         text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
         yield Finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")
+    if known:
+        text = f"alert {known[0].name}, {known[0].severity}, acknowledged by {known[0].examined_by}"
+        about = f": {headline(known[0].message)}{and_more(len(known))}"
+        yield Finding("alerts", Level.OK, "ok", text + about, f"on {seen.cell} show alerts")

@@ -59,8 +59,9 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
         result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(session, services, statement, result, seconds)
-        return replace(result, notes=(*result.notes, meant)) if meant else result
+        notes = (_meant(session, services, statement, result, seconds), held_by_each(statement, result, form))
+        said = [note for note in notes if note]
+        return replace(result, notes=(*result.notes, *said)) if said else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
     if len(session.selection.hosts):
@@ -88,6 +89,15 @@ def _meant(session: Session, services: Services, statement: List, result: Result
         if value.lower() not in (each.lower() for each in known) and (asked := ask_for(value, known)):
             return asked
     return ""
+
+
+def held_by_each(statement: List, result: Result, form: str) -> str:
+    """Return that ORDER BY and LIMIT hold on each cell, for a table of several cells with rows; empty for other answers."""
+    asked = [word for word, given in (("ORDER BY", statement.order_by), ("LIMIT", statement.limit)) if given]
+    if form != "table" or not asked or not result.named or not (result.records or result.text):
+        return ""
+    holds = "hold" if len(asked) > 1 else "holds"
+    return f"{' and '.join(asked)} {holds} on each cell, not over all cells; -o csv and sort put all rows in one order"
 
 
 def _there(session: Session, services: Services, subject: str, timeout: float | None) -> list[str]:

@@ -116,14 +116,14 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
     shown = [{**row, **{area: row[area] or "-" for area in AREAS}} for row in rows]
     broken = any(worst(found) is Level.BAD for found in findings.values())
     well = f"{_counted(len(seen))} well" + (" of those that answered" if answers.problems else "")
-    well = well if seen and not advice else ""
+    well = well if seen and all(item.level is Level.OK for _, item in acted) else ""
     return Result(
         records=rows,
         columns=[Column("cell"), *(Column(area) for area in AREAS)],
         fold=True,
         data=True,
         draw=draw if rows else None,
-        notes=[*(advice or ([well] if well else [])), *_mending(answers), *untold],
+        notes=[*([well] if well else []), *advice, *_mending(answers), *untold],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.fold import for_cell
@@ -20,6 +20,7 @@ from exacell.plan.drift import (
     ASM,
     BETTER,
     CHANGED,
+    DIFFERS,
     WORSE,
     Difference,
     between_cells,
@@ -106,7 +107,7 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
     notes = (
         [f"{counted(len(cells), 'host' if on_hosts else 'cell')}, no drift"]
         if cells and not rows
-        else _verdict([_row(readable(d)) for d in found])
+        else _verdict([readable(d) for d in found])
     )
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in (*_WHERE, "value", "expected", "judgement")]
@@ -134,18 +135,28 @@ _SHOWN = 6
 """Maximum number of differences for the worse that are named below the table."""
 
 
-def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
+def _verdict(found: Sequence[Difference]) -> list[str]:
     """Return a summary of all differences, with those for the worse by name; empty if there are none."""
-    counts = Counter(str(row["judgement"]) for row in rows)
+    rows = [(d, _row(d)) for d in found]
+    counts = Counter(str(row["judgement"]) for _, row in rows)
     worse = [
         f"worse: {' '.join(str(row[name]) for name in _WHERE if row[name])}: {row['value'] or 'missing'}, "
-        f"expected {row['expected']}"
-        for row in rows
+        + (
+            f"elsewhere {' or '.join(other or 'none' for other in d.others)}"
+            if d.others
+            else f"expected {row['expected']}"
+        )
+        for d, row in rows
         if row["judgement"] == WORSE
     ]
     more = [f"worse: {len(worse) - _SHOWN} more"] if len(worse) > _SHOWN else []
-    total = ", ".join(f"{counts[word]} {word}" for word in (WORSE, BETTER, CHANGED) if counts[word])
-    return [*worse[:_SHOWN], *more, total] if rows else []
+    total = ", ".join(f"{counts[word]} {word}" for word in (WORSE, BETTER, CHANGED, DIFFERS) if counts[word])
+    tied = [NO_NORM] if any(d.others for d in found) else []
+    return [*worse[:_SHOWN], *more, *tied, total] if rows else []
+
+
+NO_NORM = "where equally many cells have each value, none is expected: each cell's own value is shown"
+"""The note below differences without an expected value."""
 
 
 def readable(d: Difference) -> Difference:
@@ -154,6 +165,12 @@ def readable(d: Difference) -> Difference:
     attribute = None if kind is None else kind.attribute(d.attribute)
     if attribute is None or attribute.kind is not Type.SIZE:
         return d
+    if d.others:
+        other = next((other for other in d.others if other.isdecimal()), "")
+        if not d.value.isdecimal():
+            return d
+        value = sizes_apart(int(d.value), int(other))[0] if other else size_text(int(d.value))
+        return replace(d, value=value, others=tuple(size_text(int(o)) if o.isdecimal() else o for o in d.others))
     if d.value.isdecimal() and d.expected.isdecimal():
         value, expected = sizes_apart(int(d.value), int(d.expected))
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from exacell.change.sending import Sending
 from exacell.commands.hosts import hosts_of
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
 from exacell.core.paths import at_home
 from exacell.language.hostpath import read_remote_path
@@ -36,7 +37,20 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
             f"{call.text}: the hosts are given twice, by ON and before the path", hint="leave one of the two out"
         )
     with session.selection.on(hosts) if hosts else nullcontext():
+        if session.need_rack().cells and not len(session.selection.hosts):
+            raise _of_cells(session, pattern)
         return _copied(session, services, request, call, hosts_of(session, call), pattern)
+
+
+def _of_cells(session: Session, pattern: str) -> StatementError:
+    """Return the error of a statement that names cells, with what brings a file of a cell."""
+    selected, groups = session.selected(), list(session.need_rack().host_groups)
+    are = "is a cell" if len(selected) == 1 else "are cells"
+    to_hosts = f"; of hosts: copy from @{groups[0]}:{pattern}" if groups else ""
+    return StatementError(
+        f"copy from is for hosts, not cells: {fold(selected)} {are}",
+        hint=f"the text of a cell's file: on {fold(selected)} sh cat {pattern} > FILE{to_hosts}",
+    )
 
 
 def _copied(

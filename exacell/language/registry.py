@@ -220,7 +220,8 @@ class Command:
         offers: the open keys that completion offers; their values are not checked.
         options: for a command that parses its words itself, the options before its other words; completion offers them.
         recipe_ok: whether it is allowed in a recipe.
-        streams: whether it keeps writing until the user ends it; it may use the whole terminal.
+        streams: whether it writes while it runs; it may use the whole terminal.
+        endless: whether it goes on until the user ends it.
         runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
         hosts: whether ON may also name hosts that are not cells.
         needs_hosts: whether it is for hosts only, so that ON is required.
@@ -242,6 +243,7 @@ class Command:
     options: tuple[Flag, ...] = ()
     recipe_ok: bool = True
     streams: bool = False
+    endless: bool = False
     runs: bool = False
     hosts: bool = False
     needs_hosts: bool = False

@@ -3,7 +3,6 @@ notes and problems to the console."""
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -13,15 +12,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
-from exacell.core.errors import ExitCode, OutputError, StatementError, why_unreadable
+from exacell.core.errors import ExitCode, OutputError, StatementError
 from exacell.core.localshell import need_shell
-from exacell.core.paths import at_home
-from exacell.opaque.here import is_device
 from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
 from exacell.output.render import lines, render, with_local_dates
-from exacell.output.result import Result
+from exacell.output.result import GOOD, Result, answered
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
+from exacell.output.tofile import opened
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -93,10 +91,13 @@ class Delivery:
             raise unwritten
 
     def _write(self, whole: Result, format_name: str, redirect: str) -> OutputError | None:
-        """Write a result into a file; return the error if it could not be written completely."""
+        """Write a result into a file, unless nothing but a failure came; return the error if it could not be written
+        completely."""
+        if not answered(whole):
+            return None
         try:
-            with opened(redirect, anew=self.anew()) as stream:
-                render(whole, format_name, stream, header=self.header)
+            with opened(redirect, anew=self.anew()) as target:
+                render(whole, format_name, target.stream, header=self.header)
         except StatementError as error:
             return OutputError(f"{error.message}; what was done on cells stands")
         except OutputError as error:
@@ -129,7 +130,7 @@ class Delivery:
         if unfolded:
             self.console.say(unfolded)
         # With --quiet the reason for a failure is still shown: if no problem names it, the notes do.
-        good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
+        good = result.exit_code in GOOD
         say = self.console.say if good or result.problems else self.console.tell
         for note in result.notes:
             say(note)
@@ -242,50 +243,6 @@ class Delivery:
         self.out.flush()
         with self.console.lent():
             yield
-
-
-@contextmanager
-def opened(name: str, *, anew: bool = False) -> Iterator[TextIO]:
-    """Open the file after ``>`` for writing.
-
-    Args:
-        anew: whether it must be a new file.
-
-    Raises:
-        StatementError: it can't be opened.
-        OutputError: it could not be written completely.
-    """
-    try:
-        stream = at_home(name).open("x" if anew and not is_device(name) else "w", encoding="utf-8")
-    except OSError as error:
-        raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
-    try:
-        with stream:
-            yield stream
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        reason = (error.strerror or "it can't be written").lower()
-        raise OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands") from error
-
-
-def check_writable(name: str) -> None:
-    """Raise StatementError if the file after ``>`` can't be written; called before anything is done.
-
-    Raises:
-        StatementError: it is a folder, it may not be written, or its folder is missing.
-    """
-    path = at_home(name)
-    try:
-        if path.is_file():
-            path.open("a", encoding="utf-8").close()
-        elif path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        elif not path.exists() and not os.access(path.parent, os.W_OK):
-            number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
-            raise OSError(number, os.strerror(number))
-    except OSError as error:
-        raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
 
 
 def _descriptor(stream: TextIO) -> int | None:

@@ -80,6 +80,18 @@ class Result:
     the records is not enough."""
 
 
+GOOD = (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
+"""The exit codes of statements that did not fail."""
+
+
+def answered(result: Result) -> bool:
+    """Return whether a result is an answer, which may be empty; a failure without any data is none, nor is one that was
+    interrupted."""
+    if result.exit_code is ExitCode.INTERRUPTED:
+        return False
+    return result.exit_code in GOOD or bool(result.records or result.text or result.raw or result.pieces)
+
+
 def worst(codes: Sequence[ExitCode]) -> ExitCode:
     """Return the exit code of several statements: the first found of INTERRUPTED, FAILED, NOT_EXECUTED, DRIFT, CHANGES."""
     order = (ExitCode.INTERRUPTED, ExitCode.FAILED, ExitCode.NOT_EXECUTED, ExitCode.DRIFT, ExitCode.CHANGES)

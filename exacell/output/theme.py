@@ -30,6 +30,7 @@ TYPED = {
     "prompt.ro": "cyan",
     "prompt.rw": "yellow",
     "prompt.pending": "bold red",
+    "prompt.recording": "bold yellow",
     "verb": "bold blue",
     "object": "cyan",
     "attribute": "green",

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from exacell.cellcli.fold import KEYS, OWN_NAME, VOLATILE, neutral_text
 from exacell.core.cellset import folded_whole, grouped
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 
 Facts = Mapping[str, Mapping[str, str]]
 """Cell → ``object name attribute`` → value, both in neutral form."""
@@ -44,6 +44,9 @@ class Difference:
     """One attribute of one object on one cell that is not as expected. Values are empty if the object is missing.
 
     For a disk group, ``cell`` is ``ASM`` and the cluster's name.
+
+    Attributes:
+        others: the other cells' values if no value is on more cells than each other one; then none is expected.
     """
 
     cell: str
@@ -52,9 +55,10 @@ class Difference:
     attribute: str
     value: str
     expected: str
+    others: tuple[str, ...] = ()
 
 
-WORSE, BETTER, CHANGED = "worse", "better", "changed"
+WORSE, BETTER, CHANGED, DIFFERS = "worse", "better", "changed", "differs"
 
 _WELL = frozenset({"normal", "online", "active", "running", "success", "mounted", "yes", "up", "logged_in"})
 """Values of a status or state that mean "in order". Source: reference cellcli.md 3.3 and 6.5, asm.md 3; for hosts' network cards
@@ -62,10 +66,14 @@ and iSCSI sessions: Linux, Documentation/ABI, sysfs-class-net and sysfs-class-is
 
 
 def judgement(d: Difference) -> str:
-    """Return the meaning of a difference: worse, better, or changed, which may be intended.
+    """Return the meaning of a difference: worse, better, or changed, which may be intended; differs if no value is expected.
 
-    Worse means: an object is missing, a status is no longer in order, or more disks are degraded or have errors.
+    Worse means: an object is missing, a status is no longer in order, or more disks are degraded or have errors; without
+    an expected value, than on another cell.
     """
+    if d.others:
+        meanings = {judgement(replace(d, expected=other, others=())) for other in d.others}
+        return WORSE if WORSE in meanings else DIFFERS
     if d.attribute == "name":
         return CHANGED if d.value else WORSE
     if d.attribute in ("degradedCelldisks", "errorCount"):
@@ -139,13 +147,43 @@ def of_host(host: str, facts: Sequence[Mapping[str, object]]) -> dict[str, str]:
 
 
 def between_cells(facts: Facts) -> list[Difference]:
-    """Return the differences of each cell from the value that most cells have; on a tie, from the first cell in order."""
+    """Return the differences of each cell from the value that most cells have.
+
+    If several values are on equally many cells, none is the norm: each cell's value is returned. A cell that lacks an
+    object that as many others have is the only one that differs.
+    """
     found = []
+    objects = {cell: {path.rpartition("|")[0] for path, value in own.items() if value} for cell, own in facts.items()}
     for path in dict.fromkeys(path for own in facts.values() for path in own):
         values = {cell: own.get(path, "") for cell, own in facts.items()}
         counts = Counter(values.values())
-        usual = max(counts, key=lambda value: counts[value])
-        found += [_difference(cell, path, value, usual) for cell, value in values.items() if value != usual]
+        most = max(counts.values())
+        usual, *equals = (value for value, count in counts.items() if count == most)
+        if equals:
+            lacking = {cell for cell in values if path.rpartition("|")[0] not in objects[cell]}
+            found += _without_norm(path, values, (usual, *equals), lacking)
+        else:
+            found += [_difference(cell, path, value, usual) for cell, value in values.items() if value != usual]
+    return found
+
+
+def _without_norm(
+    path: str, values: Mapping[str, str], usual: Sequence[str], lacking: Collection[str]
+) -> list[Difference]:
+    """Return the differences in an attribute of which several values are on equally many cells.
+
+    Args:
+        usual: those values.
+        lacking: the cells that do not have the object.
+    """
+    held = dict.fromkeys(value for cell, value in values.items() if cell not in lacking)
+    found = []
+    for cell, value in values.items():
+        if cell in lacking:
+            found.append(_difference(cell, path, value, next(each for each in usual if each)))
+        elif len(held) > 1:
+            others = tuple(other for other in held if other != value)
+            found.append(replace(_difference(cell, path, value, ""), others=others))
     return found
 
 
@@ -189,18 +227,22 @@ def gone(baseline: Facts, cells: Sequence[str]) -> list[Difference]:
 def folded(found: Sequence[Difference]) -> list[Difference]:
     """Return differences for people: equal ones of several objects, then of several cells, become one.
 
-    Names and cells are folded like cell sets (``DATA_CD_[00-11]_{cell}``), with nothing left out and nothing added.
+    Names and cells are folded like cell sets (``DATA_CD_[00-11]_{cell}``), with nothing left out and nothing added. The values
+    of one attribute of which none is expected follow each other.
     """
-    objects = grouped(((d.cell, d.object, d.attribute, *_sides(d)), d.name) for d in found)
-    cells: dict[tuple[str, ...], list[str]] = {}
-    for (cell, kind, attribute, value, expected), names in objects.items():
+    objects = grouped(((d.cell, d.object, d.attribute, *_sides(d), d.others), d.name) for d in found)
+    cells: dict[Difference, list[str]] = {}
+    for (cell, kind, attribute, value, expected, others), names in objects.items():
         one = _named(names)
-        told = (one if value == _NAME else value, one if expected == _NAME else expected)
-        cells.setdefault((kind, one, attribute, *told), []).append(cell)
-    return [
-        Difference(cell=_named(some), object=kind, name=name, attribute=attribute, value=value, expected=expected)
-        for (kind, name, attribute, value, expected), some in cells.items()
-    ]
+        value, expected = (one if side == _NAME else side for side in (value, expected))
+        shared = Difference(
+            cell="", object=kind, name=one, attribute=attribute, value=value, expected=expected, others=others
+        )
+        cells.setdefault(shared, []).append(cell)
+    rows = [replace(shared, cell=_named(some)) for shared, some in cells.items()]
+    first: dict[tuple[str, str, str], int] = {}
+    places = [first.setdefault((d.object, d.name, d.attribute), n) if d.others else n for n, d in enumerate(rows)]
+    return [rows[n] for n in sorted(range(len(rows)), key=lambda n: places[n])]
 
 
 def _sides(d: Difference) -> tuple[str, str]:
@@ -232,7 +274,7 @@ def _as_one(items: Sequence[Difference], own: Mapping[str, str]) -> Sequence[Dif
     held = {path for path, value in own.items() if value and path.startswith(begin)}
     if len(items) > 1 and not held:
         return (_whole(first.cell, first.object, first.name, expected=first.name),)
-    if len(items) > 1 and len(held) == len(items) and not any(item.expected for item in items):
+    if len(items) > 1 and len(held) == len(items) and not any(item.expected or item.others for item in items):
         return (_whole(first.cell, first.object, first.name, value=first.name),)
     return items
 

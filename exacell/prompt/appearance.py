@@ -24,7 +24,8 @@ STYLE = Style.from_dict({name: in_hexadecimal(style) for name, style in TYPED.it
 
 
 def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) -> Fragments:
-    """Return the prompt: ``t1 3 cells RW exacell> ``, red on a production rack; only ``exacell> `` without a rack.
+    """Return the prompt: ``t1 3 cells RW exacell> ``, red on a production rack; only ``exacell> `` without a rack. While a
+    recipe is recorded, ``rec NAME`` comes before ``exacell``.
 
     Args:
         pending: number of open warnings; shown as ``!`` and the number.
@@ -43,6 +44,8 @@ def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) 
         style = "class:prompt.production" if production else "class:prompt"
     else:
         style = "class:prompt"
+    if session.recorded is not None:
+        fragments += [("class:prompt.recording", f"rec {session.recorded.name}"), ("class:prompt", " ")]
     if done:
         return [*fragments, (style, "exacell"), (f"{style} bold", "> ")]
     return [*fragments, (style, "exacell> ")]

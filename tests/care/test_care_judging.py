@@ -227,3 +227,14 @@ def test_an_alert_is_told_by_its_first_sentence(message: str, said: str) -> None
 def test_a_short_message_is_a_whole_thought(message: str, said: str) -> None:
     """What a table or a menu shows of an alert ends with its first sentence, not in the middle of the next one."""
     assert short_message(message) == said
+
+
+def test_an_alert_that_somebody_looks_after_is_named() -> None:
+    """An open alert that is acknowledged is shown with who did so, and does not make the cell less well."""
+    row = {"name": "3_1", "severity": "critical", "beginTime": "2026-11-24T18:00:00+01:00", "endTime": ""}
+    row |= {"alertMessage": "The disk is worn. Look.", "examinedBy": "jane"}
+    (found,) = examine({"c1": Observed(cell="c1", tables={**TABLES, ALERTS: [row]})})["c1"]
+    assert (found.text, found.level) == ("alert 3_1, critical, acknowledged by jane: The disk is worn", Level.OK)
+    assert words([found])["alerts"] == "ok"
+    ended = {**row, "name": "3_2", "severity": "clear", "endTime": "2026-11-24T19:00:00+01:00"}
+    assert examine({"c1": Observed(cell="c1", tables={**TABLES, ALERTS: [row, ended]})})["c1"] == ()

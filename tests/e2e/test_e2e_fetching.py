@@ -189,6 +189,10 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         ("@db:/etc x", "/etc is a folder: /etc/* names its files"),
         ("/etc/passwd x", "is for hosts, not cells"),
         ("@all:/etc/passwd x", "is for hosts, not cells"),
+        (
+            "exa1cel02:/etc/passwd x",
+            "exa1cel02 is a cell; the text of a cell's file: on exa1cel02 sh cat /etc/passwd > FILE",
+        ),
     ],
 )
 def test_what_is_no_file_is_refused(inside, words: str, said: str, tmp_path: Path) -> None:

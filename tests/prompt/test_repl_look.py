@@ -12,6 +12,7 @@ from exacell.prompt.appearance import prompt_fragments
 from exacell.prompt.check import Surroundings, live_error
 from exacell.prompt.store import PrivateHistory
 from exacell.prompt.toolbar import toolbar_fragments
+from exacell.recipes.recorded import Recorded
 from exacell.session.history import (
     append_history,
     history_file,
@@ -40,6 +41,15 @@ def test_the_prompt_always_ends_alike(home: Path) -> None:
             assert shown(prompt_fragments(session, pending=1, done=done)).endswith("exacell> ")
     assert shown(prompt_fragments(context(home)[0])) == "exacell> "
     assert shown(prompt_fragments(context(home, "t1")[0], pending=2)) == "t1 3 cells RW !2 exacell> "
+
+
+def test_a_recording_is_seen_at_the_prompt(home: Path) -> None:
+    """While a recipe is recorded the prompt names it, and no longer than that."""
+    session, _ = context(home, "t1")
+    session.recorded = Recorded(name="morning")
+    assert shown(prompt_fragments(session)) == "t1 3 cells RW rec morning exacell> "
+    session.recorded = None
+    assert shown(prompt_fragments(session)) == "t1 3 cells RW exacell> "
 
 
 def test_only_the_waiting_prompt_is_one_piece(home: Path) -> None:

@@ -15,10 +15,12 @@ COMMANDS = (
         details="Compares every attribute of cells, flash cache, flash log, IORM plan, cell disks, grid disks, "
         "physical disks, LUNs and thresholds; with a baseline also the disk groups. Ids, serial numbers, times and "
         "a cell's own name in a value are left out. Without baseline= each cell is compared with what most cells "
-        "have. A missing or additional object or cell is one line; attributes that another release does not have "
+        "have; where no value has a majority, as with two cells, each cell's value is shown and none is expected. A "
+        "missing or additional object or cell is one line; attributes that another release does not have "
         "are left out. In the table, a difference that several objects or cells share stands once "
         "(DATA_CD_[00-11]_{cell}); the other formats list each. judgement is worse (a missing object, a bad status, "
-        "a disk with more errors), better, or changed, which may be on purpose; what is worse is named below. "
+        "a disk with more errors), better, changed, which may be on purpose, or differs, where none is expected; what is "
+        "worse is named below. "
         "Around maintenance: save baseline as=before, then drift baseline=before. on @db drift compares the facts "
         "of hosts. Exit code 5 when something differs.",
         example="drift baseline=before",

@@ -14,7 +14,8 @@ COMMANDS = (
         details="copy from @db:/path DIR, or with ON: on @db copy from /path DIR. Each file becomes DIR/HOST/NAME; "
         "a file that exists here is never replaced. A pattern stands for several files. If a file changes during "
         "the copy, or does not arrive whole, nothing is left here. Only regular files are copied, and nothing "
-        "changes on the host. --timeout counts for each file (1h).",
+        "changes on the host. --timeout counts for each file (1h). It is for hosts that are not cells; on exa1cel01 "
+        "sh cat /path > FILE brings the text of a cell's file.",
         example="copy from @db:/etc/os-release /tmp/fetched",
         params=(
             Param(

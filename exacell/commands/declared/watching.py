@@ -32,6 +32,7 @@ COMMANDS = (
         ),
         recipe_ok=False,
         streams=True,
+        endless=True,
         handler="exacell.commands.watching:watch",
     ),
     Command(
@@ -52,6 +53,7 @@ COMMANDS = (
         ),
         recipe_ok=False,
         streams=True,
+        endless=True,
         handler="exacell.commands.watching:top",
     ),
 )
