@@ -353,7 +353,10 @@ def _secret_names(name: str, secret: str) -> list[tuple[str, str]]:
 
 @cache
 def metrics() -> Mapping[str, Metric]:
-    """Return every metric's definition, keyed by its name in capitals, in the table's order."""
+    """Return the definition of every metric of a known release, keyed by its name in capitals.
+
+    Those of a 24.x cell come first, in the table's order, then those that only earlier releases have.
+    """
     return MappingProxyType(
         {
             name: Metric(
@@ -365,7 +368,8 @@ def metrics() -> Mapping[str, Metric]:
                 streaming=streaming,
                 retention_policy=retention,
             )
-            for name, object_type, metric_type, unit, fine_grained, streaming, retention in _rows("metrics.tsv")
+            for table in ("metrics.tsv", "metrics_former.tsv")
+            for name, object_type, metric_type, unit, fine_grained, streaming, retention in _rows(table)
         }
     )
 

@@ -61,9 +61,20 @@ def test_lookups_ignore_case() -> None:
 
 
 def test_the_metric_table_is_complete() -> None:
-    """All 854 definitions are there, 30 of the flash log and 172 of the flash cache."""
+    """All 854 definitions of a 24.x cell are there, 30 of the flash log and 172 of the flash cache; behind them 47 of earlier
+    releases, one of the flash log, none of the flash cache."""
     types = [found.object_type for found in schema.metrics().values()]
-    assert (len(types), types.count("FLASHLOG"), types.count("FLASHCACHE")) == (854, 30, 172)
+    assert (len(types), types.count("FLASHLOG"), types.count("FLASHCACHE")) == (901, 31, 172)
+    now, former = types[:854], types[854:]
+    assert (now.count("FLASHLOG"), now.count("FLASHCACHE"), former.count("FLASHLOG")) == (30, 172, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"), [("CT_IO_TM_SM", "us"), ("CT_FC_IO_BY_SEC", "MB/sec"), ("FL_IO_W_SKIP_LOG_ON_FLASH", "IO requests")]
+)
+def test_a_metric_that_only_earlier_releases_have_is_known_with_its_unit(name: str, unit: str) -> None:
+    """Its values in csv and json have the unit that CellCLI prints behind them in a list."""
+    assert schema.metric(name) is not None and schema.known_unit(name) == unit
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def metric_definitions() -> Mapping[str, MetricDefinition]:
         (re.compile(pattern), _bound(since), _bound(until))
         for pattern, since, until, _source in rows_of("metric_releases.tsv", "emulator")
     ]
-    rows = [*rows_of("metrics.tsv"), *rows_of("metrics_former.tsv", "emulator")]
+    rows = [*rows_of("metrics.tsv"), *rows_of("metrics_former.tsv")]
 
     def span(name: str) -> tuple[Release | None, Release | None]:
         return next(((since, until) for pattern, since, until in spans if pattern.fullmatch(name)), (None, None))
