@@ -55,6 +55,16 @@ def text_of(piece: bytes) -> str:
     return piece.decode("utf-8", "backslashreplace")
 
 
+def holds(pieces: Pieces, word: bytes) -> bool:
+    """Return whether an answer has a word anywhere, also where two pieces meet."""
+    before = b""
+    for piece in pieces():
+        if word in piece or word in before + piece[: len(word) - 1]:
+            return True
+        before = (before + piece[-len(word) :])[1 - len(word) :]
+    return False
+
+
 class Looked(NamedTuple):
     """What a large answer contains besides rows.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks, text_of
+from exacell.cellcli.pieces import Pieces, XmlPieces, cut, holds, look_through, text_blocks, text_of
 from exacell.cellcli.reply import spelled
 from exacell.cellcli.rows import LargeRows, Part
 from exacell.core.errors import ReplyError
@@ -83,9 +83,10 @@ def xml_rows(reply: Reply, object_type: str) -> LargeRows:
     Raises:
         ReplyError: the cell reports an error, or the document is not complete.
     """
-    wrong, *_ = wrong_with(reply, indents=False)
-    if wrong:
-        raise ReplyError(wrong)
+    if holds(pieces_of(reply), b"CELL-"):
+        wrong, *_ = wrong_with(reply, indents=False)
+        if wrong:
+            raise ReplyError(wrong)
     document = XmlPieces(pieces_of(reply))
     names = document.names
     return LargeRows(names, [Part(reply.target, partial(document.blocks, names))], object_type=object_type)

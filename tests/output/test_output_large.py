@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 import pytest
+from hypothesis import given, strategies as st
 
-from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks
+from exacell.cellcli.pieces import Pieces, XmlPieces, cut, holds, look_through, text_blocks
 from exacell.cellcli.reply import errors, read_xml, stray_line, values
 from exacell.cellcli.rows import LargeRows, Part, TypedRows, joined, read_rows
 from exacell.cellcli.tables import Table, TypedTable
@@ -112,6 +113,12 @@ def test_typed_texts_are_written_as_records(name: str, form: str) -> None:
     for header in (True, False):
         assert written(large, form, header=header) == written(whole, form, header=header)
     assert list(lines(Result(records=large, data=True), form)) == written(whole, form).split("\n")[:-1]
+
+
+@given(st.lists(st.sampled_from([b"", b"C", b"CE", b"ELL", b"LL-", b"-", b"L", b"xCELL", b"CELL-"]), max_size=8))
+def test_a_word_is_found_wherever_it_is_cut(pieces: list[bytes]) -> None:
+    """A word is found in pieces exactly if it is in the whole."""
+    assert holds(lambda: iter(pieces), b"CELL-") is (b"CELL-" in b"".join(pieces))
 
 
 @pytest.mark.parametrize("size", CUTS)
