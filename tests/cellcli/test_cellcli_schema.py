@@ -70,7 +70,8 @@ def test_the_metric_table_is_complete() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"), [("CT_IO_TM_SM", "us"), ("CT_FC_IO_BY_SEC", "MB/sec"), ("FL_IO_W_SKIP_LOG_ON_FLASH", "IO requests")]
+    ("name", "unit"),
+    [("CT_IO_TM_SM", "us"), ("CT_FC_IO_BY_SEC", "MB/sec"), ("FL_IO_W_SKIP_LOG_ON_FLASH", "IO requests")],
 )
 def test_a_metric_that_only_earlier_releases_have_is_known_with_its_unit(name: str, unit: str) -> None:
     """Its values in csv and json have the unit that CellCLI prints behind them in a list."""
