@@ -74,7 +74,7 @@ def _refuse_too_many(text: str) -> None:
             if match is None:
                 continue
             if any(len(number or "") > _DIGITS for number in match.groups()):
-                raise CellSetError(f"a number in '{text[:_SHOWN]}…' has more than {_DIGITS:,} digits", part=text)
+                raise CellSetError(f"a number in '{text[:_SHOWN]}…' is too long: at most {_DIGITS:,} digits", part=text)
             first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
             in_it += max(0, last - first) // max(1, step) + 1
         count *= max(1, in_it)
