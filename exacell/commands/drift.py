@@ -150,12 +150,13 @@ def _verdict(found: Sequence[Difference]) -> list[str]:
         if row["judgement"] == WORSE
     ]
     more = [f"worse: {len(worse) - _SHOWN} more"] if len(worse) > _SHOWN else []
-    total = ", ".join(f"{counts[word]} {word}" for word in (WORSE, BETTER, CHANGED, DIFFERS) if counts[word])
+    words = {WORSE: WORSE, BETTER: BETTER, CHANGED: CHANGED, DIFFERS: DIFFERS if counts[DIFFERS] == 1 else "differ"}
+    total = ", ".join(f"{counts[word]} {said}" for word, said in words.items() if counts[word])
     tied = [NO_NORM] if any(d.others for d in found) else []
     return [*worse[:_SHOWN], *more, *tied, total] if rows else []
 
 
-NO_NORM = "where equally many cells have each value, none is expected: each cell's own value is shown"
+NO_NORM = "no value is on most of the cells, so none is expected: each cell's own value is shown"
 """The note below differences without an expected value."""
 
 
