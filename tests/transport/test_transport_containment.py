@@ -25,7 +25,7 @@ from exacell.transport.ssh.reader import Reader
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import read
-from tests.transport.conftest import MakeTransport
+from tests.support.servers import MakeTransport
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from exacell.transport.base import Reply
 from tests.support.faulty import FaultyServer
 from tests.support.requests import read, write
-from tests.transport.conftest import MakeTransport
+from tests.support.servers import MakeTransport
 
 SECONDS = 2.0
 COMMANDS = ("echo x", "echo y", "drop", "vanish", "exit 3", "cat", "garble", "hang", "signal")
