@@ -27,6 +27,7 @@ class Holding:
     def __init__(self, home: Path, rack_of: Program) -> None:
         self.program = InProcess(home).with_rack_of(rack_of)
         self.outside = Program(home)
+        self._pid = 0
 
     @property
     def hold(self) -> Hold:
@@ -42,10 +43,16 @@ class Holding:
         """Have a holder that is connected to all cells, and return its process; one that a login failed begins again."""
         for _ in range(10):
             assert self("hold", "on", f"idle={idle}").code == 0
-            if until(lambda: self.status()["connections"] == 3, seconds=30):
-                return int(self.status()["pid"])
+            if until(self._connected, seconds=30):
+                return self._pid
             self("hold", "off")
         raise AssertionError(f"no holder was connected to all cells: {self.log()}")
+
+    def _connected(self) -> bool:
+        """Return whether a look shows all three cells; keep the process that it names, for the next look may be late."""
+        seen = self.status()
+        self._pid = int(seen["pid"] or 0)
+        return bool(seen["connections"] == 3)
 
     def status(self) -> dict[str, Any]:
         """Return what ``hold status`` says."""
