@@ -343,7 +343,7 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
         way = f"on {seen.cell} show alerts; on {seen.cell} ack alert {waiting[0].name}"
         yield Finding("alerts", level, word, text + more, way)
     if quarantines:
-        text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
+        text = f"{counted(quarantines, 'quarantine')}: smart scan or more is off for some SQL"
         yield Finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")
     if known:
         text = f"alert {known[0].name}, {known[0].severity}, acknowledged by {known[0].examined_by}"

@@ -62,7 +62,7 @@ def test_health_of_a_bad_week_is_one_screen(fourteen: Program) -> None:
                 f"{C2}: cellsrvStatus is stopped: ASM drops 24 offline disks for good, the first in ",
                 f": online cell {C2}",
                 f"and with it: cell disk not present, cache warning, log degraded: on {C11} locate disk FLASH_1_0",
-                "exa1cel12: 1 quarantine: smart scan or more is switched off for some SQL: show quarantine",
+                "exa1cel12: 1 quarantine: smart scan or more is off for some SQL: show quarantine",
                 "exa1cel03: MS is not running: type `on exa1cel03 restart service ms`",
                 f"{C5}: ",
             ):
