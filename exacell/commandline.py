@@ -1,4 +1,7 @@
-"""Carry out one command line: open its session, then run the prompt or its statements."""
+"""Carry out one command line: open its session, then run the prompt or its statements.
+
+It stands apart from cli.py, which answers ``--version`` and shell completion without the modules of a session.
+"""
 
 from __future__ import annotations
 

@@ -205,6 +205,14 @@ def parse(text: str) -> IormPlan:
     return plan
 
 
+def plan_in(text: str) -> IormPlan | None:
+    """Return the plan in a text; None if the text is not one."""
+    try:
+        return parse(text)
+    except ReplyError:
+        return None
+
+
 def render(plan: IormPlan) -> str:
     """Return the plan as it is written after ``dbPlan=``; ``""`` for an empty one."""
     return f"({','.join(str(directive) for directive in plan.directives)})" if plan.directives else '""'

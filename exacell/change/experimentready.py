@@ -18,7 +18,7 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.measuring import waited
 
 
-def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
+def level_now(services: Services, request: Request, design: Design) -> str:
     """Return the present level.
 
     Raises:

@@ -126,9 +126,9 @@ class Ready:
         ):
             numbered = list(group)
             if block is None:
-                found += [said for number, each in numbered for said in _told(number, each, left)]
+                found += [said for number, each in numbered for said in _listed(number, each, left)]
                 continue
-            found += _told_in_waves(numbered, left)
+            found += _listed_in_waves(numbered, left)
         return found
 
     @property
@@ -145,7 +145,7 @@ class Ready:
         )
 
 
-def _told(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterator[str]:
+def _listed(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterator[str]:
     """Yield one line for the list of the whole run, followed by the lines that it carries out itself."""
     yield f"{number:>{len(left)}}  {each.outline(below=below)}"
     for said in each.inner.outline() if each.inner is not None else ():
@@ -153,22 +153,22 @@ def _told(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterat
     if each.work:
         yield f"{left}    each run:"
         for number, work in enumerate(each.work, start=1):
-            yield from (f"{left}    {said}" for said in _told(number, work, "  " + " " * len(str(len(each.work)))))
+            yield from (f"{left}    {said}" for said in _listed(number, work, "  " + " " * len(str(len(each.work)))))
 
 
-def _told_in_waves(numbered: Sequence[tuple[int, ReadyLine]], left: str) -> Iterator[str]:
+def _listed_in_waves(numbered: Sequence[tuple[int, ReadyLine]], left: str) -> Iterator[str]:
     """Yield the lines of a rolling under their waves; if they are many, equal waves share a line."""
     waves = [
         (wave, list(lines)) for wave, lines in groupby(numbered, key=lambda each: each[1].wave) if wave is not None
     ]
-    alike = groupby(waves, key=lambda each: [_in_wave(line) for _, line in each[1]])
+    alike = groupby(waves, key=lambda each: [_identity_in_wave(line) for _, line in each[1]])
     for _, run in alike:
         first, *rest = run
         shown = [first, *rest] if len(numbered) <= _MOST_WHOLE or len(rest) == 1 else [first]
         for wave, lines in shown:
             yield f"{left}  {wave}: {fold(wave.targets)}"
             for number, each in lines:
-                yield from _told(number, each, left + "  ", below=str(CellSet(wave.targets)))
+                yield from _listed(number, each, left + "  ", below=str(CellSet(wave.targets)))
         if len(shown) == 1 and rest:
             cells = [name for wave, _ in rest for name in wave.targets]
             size = max(len(wave.targets) for wave, _ in rest)
@@ -183,7 +183,7 @@ _MOST_WHOLE = 12
 """The largest number of lines for which a rolling is listed wave by wave."""
 
 
-def _in_wave(each: ReadyLine) -> tuple[int, str]:
+def _identity_in_wave(each: ReadyLine) -> tuple[int, str]:
     """Return what identifies a line in its wave: its line number, and the cells that it names itself."""
     own = each.line.on if each.wave is not None and each.line.on != str(CellSet(each.wave.targets)) else ""
     return each.source.number, own
@@ -457,7 +457,7 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
 _HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration defines a group'
 
 
-def consent(
+def opaque_accepted(
     session: Session,
     services: Services,
     ready: Ready,

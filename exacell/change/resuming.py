@@ -95,7 +95,7 @@ def resume(
     for place, row in enumerate(rows, 1):
         refuse_running(services.journal, rack, row.change)
         if abandon:
-            results.append(leave(session, services, row))
+            results.append(note_abandoned(session, services, row))
         else:
             results += finish(session, services, request, row, flags)
             results += _rest_of_recipe(session, services, row, results[-1])
@@ -289,7 +289,7 @@ def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]
     return with_given({**row.flags, **_manner(row)}, flags)
 
 
-def leave(session: Session, services: Services, row: Planned) -> Result:
+def note_abandoned(session: Session, services: Services, row: Planned) -> Result:
     """Record that a change is not continued, and return a note about that."""
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
     services.journal.append(session.need_rack().name, row.change, [Row(kind="end", body=body)])

@@ -15,7 +15,7 @@ from exacell.change.racklock import lock_of
 from exacell.change.recipeready import make_ready, read_values
 from exacell.change.reciperun import PASSED_ON, RecipeRunner
 from exacell.change.rerun import is_unread, parts_of, rest_of_wait, stands
-from exacell.change.resuming import leave
+from exacell.change.resuming import note_abandoned
 from exacell.change.settling import attempts, refuse_running, settle
 from exacell.change.waves import KEPT_OF_WAVES, OF_WAVES, TOGETHER
 from exacell.core.cellset import CellSet
@@ -455,7 +455,9 @@ class _GoingOn:
             return result
         for row in (state.plan for state in states):
             if self._abandon and row is not None and self._services.journal.state(row.rack, row.change).end is None:
-                result = replace(result, notes=[*result.notes, *leave(self._session, self._services, row).notes])
+                result = replace(
+                    result, notes=[*result.notes, *note_abandoned(self._session, self._services, row).notes]
+                )
         if self._track.run.state == STOPPED:
             return result
         # Only the final lines were to be done; earlier failures are known.

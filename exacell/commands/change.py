@@ -313,7 +313,7 @@ def lock(session: Session, services: Services, call: Call) -> Result:
     if new and (reason or ticket):
         _record(session, services, "lock", reason, ticket)
     notes = [] if new else [f"you already hold the lock of rack {lock.rack}"]
-    return _told(describe(lock.holder(), lock), notes)
+    return _lock_result(describe(lock.holder(), lock), notes)
 
 
 def _record(session: Session, services: Services, statement: str, reason: str, ticket: str) -> None:
@@ -344,7 +344,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
             raise
         lock.give_back(takeover=True)
         held = "somebody (its file is damaged, the name is lost)"
-    elsewhere = _elsewhere(services, rack) if takeover and not held else ""
+    elsewhere = _changes_elsewhere(services, rack) if takeover and not held else ""
     if forgotten and not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked", *(f"told no more: {said}" for said in forgotten)])
     if not held and not elsewhere:
@@ -360,7 +360,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     return Result(notes=[f"rack {rack} was locked by {held}; the lock is removed"])
 
 
-def _elsewhere(services: Services, rack: str) -> str:
+def _changes_elsewhere(services: Services, rack: str) -> str:
     """Return the changes of the rack that other hosts are carrying out, according to the journal; empty for none."""
     found = [item.change for item in pending_on(services.journal, rack) if item.state == "elsewhere"]
     return f"change {', '.join(map(str, found))} of another host" if found else ""
@@ -370,10 +370,10 @@ def show_lock(session: Session, call: Call) -> Result:
     """Return one record about the lock."""
     lock = lock_of(session.need_rack(), session.home.state_dir)
     row = describe(lock.holder(), lock)
-    return _told(row, [holder.trace for holder in lock.left_by_others()])
+    return _lock_result(row, [holder.trace for holder in lock.left_by_others()])
 
 
-def _told(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
+def _lock_result(row: Mapping[str, object], notes: Sequence[str] = ()) -> Result:
     """Return a record about the lock; a terminal shows it as a sentence."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from exacell.core.meant import did_you_mean, near
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
-from exacell.session.dbsql import names_of, query_database
+from exacell.session.dbsql import query_database, records_of
 from exacell.session.given import Request, Services, Session
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
@@ -124,7 +124,7 @@ def _names(
         except ExacellError as error:
             notes.append(f"names of {database}: {error.message}")
             continue
-        for row in names_of(rows):
+        for row in records_of(rows):
             upper = {name.upper(): value for name, value in row.items()}
             part = upper.get("SUBOBJECT_NAME")
             name = str(upper["OBJECT_NAME"]) + (f".{part}" if part else "")

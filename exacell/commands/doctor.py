@@ -206,15 +206,14 @@ def _problem(reply: Reply) -> str:
     return "" if reply.state is State.OK else problem_of(reply)
 
 
-Read = Mapping[str, tuple[float, float]]
+ClockOffsets = Mapping[str, tuple[float, float]]
+"""Host → seconds by which its clock is ahead of this machine's, and the largest error of that."""
 
 
 def _clocks(
     services: Services, cells: Sequence[str], hosts: Sequence[str], timeout: float | None
-) -> tuple[Read, Mapping[str, str]]:
-    """Return host → (seconds by which its clock is ahead of this machine's, largest error of that), and host → why it did not
-    answer. Cells on which only CellCLI can be run are left out.
-    """
+) -> tuple[ClockOffsets, Mapping[str, str]]:
+    """Return the offsets of the clocks, and host → why it did not answer. Cells on which only CellCLI can be run are left out."""
     asked = [Command(target=host, command=_NOW, role=Role.HOST_READ, timeout=timeout) for host in hosts]
     if services.transport.capabilities.programs:
         asked += [Command(target=cell, command=_NOW, role=Role.READ, timeout=timeout) for cell in cells]

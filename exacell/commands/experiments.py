@@ -68,7 +68,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
             hint="--anyway runs it, and the verdict shows that",
         )
     refuse_unready(session, services, request, design, cells)
-    now = level_now(session, services, request, design)
+    now = level_now(services, request, design)
     found = Experiment(
         name=name,
         rack=rack.name,

@@ -39,7 +39,7 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
     with session.selection.on(hosts) if hosts else nullcontext():
         if session.need_rack().cells and not len(session.selection.hosts):
             raise _of_cells(session, pattern)
-        return _copied(session, services, request, call, hosts_of(session, call), pattern)
+        return _copied(session, services, call, hosts_of(session, call), pattern)
 
 
 def _of_cells(session: Session, pattern: str) -> StatementError:
@@ -53,9 +53,7 @@ def _of_cells(session: Session, pattern: str) -> StatementError:
     )
 
 
-def _copied(
-    session: Session, services: Services, request: Request, call: Call, hosts: tuple[str, ...], pattern: str
-) -> Result:
+def _copied(session: Session, services: Services, call: Call, hosts: tuple[str, ...], pattern: str) -> Result:
     seconds = call.flags.get("timeout")
     timeout = float(seconds) if isinstance(seconds, (int, float)) else DEADLINE
     folder = at_home(call.text_arg("to", "."))

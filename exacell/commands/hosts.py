@@ -1,4 +1,4 @@
-"""Show the rack's hosts that are not cells, and their groups."""
+"""Show the rack's hosts that are not cells, and their groups; and find the hosts that a statement's ON names."""
 
 from __future__ import annotations
 

@@ -29,10 +29,10 @@ from exacell.language.registry import Call
 from exacell.output.changes import change_lines
 from exacell.output.onechange import change_page
 from exacell.output.result import Column, Result
-from exacell.session.given import Request, Services, Session
+from exacell.session.given import Services, Session
 
 
-def show(session: Session, services: Services, request: Request, call: Call) -> Result:
+def show(session: Session, services: Services, call: Call) -> Result:
     """Return one record per change, or per row of one."""
     return _shown(session, services, call)
 
@@ -101,7 +101,7 @@ def _drawn(result: Result, racks: bool) -> Result:
     return replace(result, draw=draw, apart=partial(draw, folded=False)) if result.records else result
 
 
-def export(session: Session, services: Services, request: Request, call: Call) -> Result:
+def export(session: Session, services: Services, call: Call) -> Result:
     """Write the rows while they are read, independent of the session's output format; return notes about them.
 
     Raises:

@@ -187,7 +187,7 @@ def collect_traces(session: Session, services: Services, call: Call) -> Result:
     Store(session.home.state_dir / "store.db").save_traces(rack, found)
     whole = together(list(found.files))
     others = [f"{found.others} other files have no such wait"] if found.others else []
-    shares = compared.shared(found.writes)
+    shares = compared.about_shared(found.writes)
     return explained(
         (*tracesaid.sentences(whole, event), *shares), tracesaid.rows(whole), columns=_COLUMNS, notes=[*notes, *others]
     )

@@ -60,6 +60,11 @@ def _statements(release: str) -> tuple[str, ...]:
 
 
 def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bool) -> dict[str, Any]:
+    """Return the record of a cell from its answers to :func:`_statements`.
+
+    Args:
+        former: whether the cell has PMEMCACHE, as before release 23.1.
+    """
     keys = ("cell", "name", "memory", "mode", "size", "dirty", "used", "status", "caching")
     row: dict[str, Any] = {**dict.fromkeys(keys), "cell": cell}
     if len(tables) == 1 or not tables[1]:

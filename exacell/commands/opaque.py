@@ -26,7 +26,7 @@ from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
 from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
-from exacell.change.dcli.work import Step, in_parallel, work_through
+from exacell.change.dcli.work import Task, in_parallel, work_through
 from exacell.change.detached import begin, follow, keep_output, still_there
 from exacell.change.door import Work, refuse_unread
 from exacell.change.racklock import lock_of
@@ -55,10 +55,10 @@ from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
     change_request,
     cluster_of,
-    names_of,
     problem_in,
     query_asm,
     query_database,
+    records_of,
 )
 from exacell.session.detached import new_folder
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
@@ -155,7 +155,7 @@ _PARAMETER = re.compile(r"\s*alter\s+system\s+(?:set|reset)\s+\"?([A-Za-z_][\w$#
 
 
 def _rows(node: str, rows: Rows) -> Result:
-    records = [{"cell": None, **row} for row in names_of(rows)]
+    records = [{"cell": None, **row} for row in records_of(rows)]
     numeric = {
         name
         for number, name in enumerate(rows.columns)
@@ -274,7 +274,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             "sh --detach is for hosts only: exacell leaves nothing running on a cell", hint="on @GROUP sh --detach …"
         )
     if len(session.selection.hosts):
-        step = Step(
+        step = Task(
             command=carried(wrapped(text), read=not findings.unread),
             reads=findings.harmless,
             deadline=_deadline(flags),
@@ -298,7 +298,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     change = single_change(text)
-    step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
+    step = Task(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
     return _work(session, services, request, call, findings, (step,), flags, _Known(single=bare))
 
 
@@ -360,7 +360,7 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
     upload = Upload(sources=(source,), destination=to, recursive=recursive)
     findings = Findings(unread=[f"copy {source.name} to {to or 'the home directory'}"])
     flags = session.options.over(call.flags)
-    step = Step(command=f"scp {source.name}", upload=upload, deadline=_deadline(flags))
+    step = Task(command=f"scp {source.name}", upload=upload, deadline=_deadline(flags))
     return _work(session, services, request, call, findings, (step,), flags)
 
 
@@ -386,7 +386,7 @@ def _work(
     request: Request,
     call: Call,
     findings: Findings,
-    steps: Sequence[Step],
+    steps: Sequence[Task],
     flags: Mapping[str, Value],
     known: _Known = _UNKNOWN,
 ) -> Result:
@@ -463,7 +463,7 @@ def _detached(
     return replace(result, notes=notes, exit_code=ExitCode.INTERRUPTED)
 
 
-def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], record: Record | None) -> list[Outcome]:
+def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Task], record: Record | None) -> list[Outcome]:
     """Do the steps on all targets, as many at a time as the fan-out allows, and return the outcomes in their order.
 
     Args:
@@ -505,7 +505,7 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
     return outcomes
 
 
-def _counted(step: Step, sending: Sending, label: str) -> Step:
+def _counted(step: Task, sending: Sending, label: str) -> Task:
     """Return a step that reports the progress of its upload, if it has one."""
     if step.upload is None:
         return step

@@ -9,7 +9,7 @@ from time import monotonic
 from exacell.cellcli.condition import FactCheck
 from exacell.change.here import loads_given, pass_loads
 from exacell.change.readings import wrong_with
-from exacell.change.recipeready import consent, make_ready
+from exacell.change.recipeready import make_ready, opaque_accepted
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.runs import begin, carry_out
 from exacell.change.waves import asked_of_waves
@@ -174,7 +174,9 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     flags = session.options.over(call.flags)
     if not dry:
         pass_loads(session, services, request, loads, statement=call.text, flags=flags)
-    accepted = consent(session, services, ready, accepted=bool(flags.get("accept-opaque")), dry=dry, loads=loads)
+    accepted = opaque_accepted(
+        session, services, ready, accepted=bool(flags.get("accept-opaque")), dry=dry, loads=loads
+    )
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True

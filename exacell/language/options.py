@@ -43,7 +43,9 @@ _BY_SHORT = {option.short: option for option in OPTIONS if option.short}
 _BY_LONG = {option.name: option for option in OPTIONS}
 
 _STATEMENT_FLAGS = ("dry-run", "yes")
-_LEFT_BEHIND = ("dry-run", "yes", "version", "help")
+"""Options that are flags of every statement of the command line, wherever they are."""
+
+_OF_STATEMENTS = ("dry-run", "yes", "version", "help")
 """Options that belong to the statement if they come after its first word: two flags, and the requests for help."""
 
 
@@ -86,8 +88,8 @@ def read_argv(argv: Sequence[str]) -> CommandLine:
         StatementError: an option is unknown or lacks its value, or -e comes after a statement.
     """
     reader = _Reader(list(argv))
-    reader.before()
-    words = reader.behind()
+    reader.take_before()
+    words = reader.take_after()
     return CommandLine(
         values=reader.values, switches=frozenset(reader.switches), flags=reader.flags, words=tuple(words)
     )
@@ -103,7 +105,7 @@ class _Reader:
         self.flags: dict[str, str | None] = {}
         self._ended = False
 
-    def before(self) -> None:
+    def take_before(self) -> None:
         """Take the options before the statement."""
         while self.rest and self.rest[0].startswith("-") and self.rest[0] != "-":
             word = self.rest.pop(0)
@@ -112,7 +114,7 @@ class _Reader:
                 return
             self._take(word)
 
-    def behind(self) -> list[str]:
+    def take_after(self) -> list[str]:
         """Return the statement's words, and take the options among and after them."""
         given = self.values.get("execute", "")
         if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
@@ -160,9 +162,9 @@ def is_option(word: str) -> bool:
     short = _BY_SHORT.get(_short(word))
     if short is not None:
         # -y and -n are flags of the statement; -yo csv is an option after one of them.
-        return short.name not in _LEFT_BEHIND or (short.name in _STATEMENT_FLAGS and len(word) > 2)
+        return short.name not in _OF_STATEMENTS or (short.name in _STATEMENT_FLAGS and len(word) > 2)
     option = _BY_LONG.get(word[2:].partition("=")[0]) if word.startswith("--") else None
-    return option is not None and option.name not in (*_LEFT_BEHIND, "format")  # Each statement has --format, too.
+    return option is not None and option.name not in (*_OF_STATEMENTS, "format")  # Each statement has --format, too.
 
 
 def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator[tuple[Option, str]]:

@@ -19,7 +19,7 @@ class Place(StrEnum):
 
     HEADER = "header"
     BLOCK = "block"
-    BEHIND = "after a statement"
+    AFTER = "after a statement"
     END = "end of a block"
 
 
@@ -58,7 +58,7 @@ _ALL = tuple(
         ),
         (
             "when",
-            Place.BEHIND,
+            Place.AFTER,
             "STATEMENT when $name = value [and $other != value]",
             "at the end of a statement: run it only if parameters have these values",
         ),

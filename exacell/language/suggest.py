@@ -45,7 +45,7 @@ def suggest(text: str, known: Known, *, fuzzy: bool = False, used: Used | None =
             that match only by letters are offered only if there are no better ones.
         used: how often a word was used; among words that match equally well, those used more often come first.
     """
-    offset = _last_statement(text)
+    offset = _start_of_last(text)
     parts = pieces(text[offset:], offset)
     seen: dict[tuple[str, int], Suggestion] = {}
     for suggestion in _statement(parts, known):
@@ -69,7 +69,7 @@ def _first_word(parts: Sequence[Piece]) -> str:
     return done[0].lower if done else ""
 
 
-def _last_statement(text: str) -> int:
+def _start_of_last(text: str) -> int:
     quote, start = "", 0
     for place, char in enumerate(text):
         if quote:
@@ -121,10 +121,10 @@ def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iter
         yield from _next_words(parts[:-1], parts[-1])
         yield from _rest(command, parts, known)
         return
-    yield from _behind(command, parts, known)
+    yield from _after_command(command, parts, known)
 
 
-def _behind(command: Command | None, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
+def _after_command(command: Command | None, parts: list[Piece], known: Known) -> Iterator[Suggestion]:
     """Yield suggestions after a command's words: its flags, their values, its arguments; without a command those of CellCLI."""
     typed = parts[-1]
     if typed.text.startswith("--"):
@@ -220,7 +220,7 @@ def needed_word(text: str) -> str:
     """Return the one word that must follow the complete words of ``text`` (up to the cursor): ``offline`` after ``can``. Empty
     if they are a command already, or if several words may follow.
     """
-    begun = [piece.lower for piece in pieces(text[_last_statement(text) :])]
+    begun = [piece.lower for piece in pieces(text[_start_of_last(text) :])]
     if begun.pop() or not begun:
         return ""
     words = tuple(begun[2:] if begun[0] == "on" else begun)

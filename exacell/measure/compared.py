@@ -118,7 +118,7 @@ def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
     )
 
 
-def shared(writes: LogWrites) -> Iterator[str]:
+def about_shared(writes: LogWrites) -> Iterator[str]:
     """Yield how many log writes the waits of a set share, and how this affects the error of their mean."""
     if writes.writes < 2:
         return

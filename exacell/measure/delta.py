@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
-from exacell.cellcli.iorm import IormPlan, diff, parse
+from exacell.cellcli.directives import plan_in
+from exacell.cellcli.iorm import diff
 from exacell.core.cellset import fold, grouped
-from exacell.core.errors import ReplyError
 from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
 from exacell.measure.snapshot import UNTIMED, CellCounters, Snapshot, created_anew, fell
@@ -265,7 +265,7 @@ def _changes(key: str, old: str, new: str) -> Iterator[str]:
     if old.lower() == new.lower():
         return
     if key in _PLANS:
-        plans = _plan(old), _plan(new)
+        plans = plan_in(old), plan_in(new)
         if plans[0] is not None and plans[1] is not None:
             for change in diff(plans[0], plans[1]):
                 what = f"{change.directive} {change.attribute}".strip()
@@ -274,13 +274,6 @@ def _changes(key: str, old: str, new: str) -> Iterator[str]:
     if key in _SIZES and old.isdecimal() and new.isdecimal():
         old, new = sizes_apart(int(old), int(new))
     yield " → ".join([_shown(key, text) for text in (old, new)])
-
-
-def _plan(text: str) -> IormPlan | None:
-    try:
-        return parse(text)
-    except ReplyError:
-        return None  # It is compared as text.
 
 
 def _shown(key: str, text: str) -> str:

@@ -79,14 +79,12 @@ class Distribution:
     Attributes:
         unit: unit of the values: ``µs``.
         what: what the values are; only distributions of the same quantity share a chart.
-        binned: whether the values are upper ends of bins, so that quantiles are exact to a bin.
     """
 
     name: str
     what: str
     unit: str
     counts: Histogram
-    binned: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

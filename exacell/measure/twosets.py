@@ -105,11 +105,6 @@ class MannWhitney:
         """Return the two-sided probability; 0 if a float can't hold it."""
         return erfc(abs(self.z) / sqrt(2))
 
-    @property
-    def cliffs_delta(self) -> float:
-        """Return -1 if every value of the first set is smaller, 1 if every one is larger, otherwise a number in between."""
-        return 2 * self.greater - 1
-
 
 def mann_whitney(a: Histogram, b: Histogram) -> MannWhitney | None:
     """Return the test; None if a set is empty or all values are equal."""

@@ -94,9 +94,6 @@ class UnreadError(ExacellError):
         self.place = place
 
 
-ACCEPT = "--accept-opaque"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Door:
     """The properties of a rack that decide whether unread work may be sent to it.

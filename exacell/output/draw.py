@@ -1,4 +1,4 @@
-"""Draw small pictures for people, by rich: grids and tables whose texts wrap in their columns, trees, bars.
+"""Draw small grids for people, by rich: their texts wrap in their columns.
 
 Lists that may be long, and output for programs, use the column writer (exacell.output.tables). Only this module loads rich;
 import it only where something is drawn, because the import takes time.
@@ -16,7 +16,6 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
-from rich.tree import Tree
 
 from exacell.output.style import printable
 from exacell.output.theme import ASCII, MEANINGS, for_rich
@@ -47,13 +46,6 @@ class Look(NamedTuple):
     width: int | None = None
     color: bool = False
     unicode: bool = True
-
-
-class Branch(NamedTuple):
-    """A line of a tree, and the branches below it."""
-
-    label: Cell
-    below: Sequence[Branch] = ()
 
 
 class _Sheet(io.StringIO):
@@ -108,41 +100,3 @@ def grid(rows: Sequence[Sequence[Cell]], look: Look, *, indent: int = 0, gap: in
         drawing.add_row(*(text_of(cell, look) for cell in row))
     narrower = look._replace(width=max((look.width or _PLAIN_WIDTH) - indent, 10))
     return [" " * indent + line if line else line for line in lines_of(drawing, narrower)]
-
-
-def table(
-    titles: Sequence[str], rows: Sequence[Sequence[Cell]], look: Look, *, right: Sequence[int] = (), header: bool = True
-) -> list[str]:
-    """Return a small table; texts that do not fit wrap within their columns.
-
-    Args:
-        right: places of the columns that are aligned right, as numbers are.
-        header: whether titles are shown, with a rule below them.
-    """
-    drawing = Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=header)
-    for place, title in enumerate(titles):
-        justify = "right" if place in right else "left"
-        drawing.add_column(text_of(title, look, within="title"), justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in rows:
-        drawing.add_row(*(text_of(cell, look) for cell in row))
-    return lines_of(drawing, look)
-
-
-def tree(root: Branch, look: Look) -> list[str]:
-    """Return a tree: one line for each branch, below its parent and indented."""
-
-    def grown(branch: Branch, parent: Tree | None) -> Tree:
-        label = text_of(branch.label, look)
-        tree = Tree(label, guide_style="exacell.dim") if parent is None else parent.add(label)
-        for one in branch.below:
-            grown(one, tree)
-        return tree
-
-    return lines_of(grown(root, None), look)
-
-
-def bar(fraction: float, size: int, look: Look) -> str:
-    """Return a bar of ``size`` characters, filled for the fraction (0 to 1)."""
-    done = round(size * min(max(fraction, 0.0), 1.0))
-    full, empty = ("█", "░") if look.unicode else ("#", ".")
-    return full * done + empty * (size - done)

@@ -85,8 +85,9 @@ GOOD = (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
 
 
 def answered(result: Result) -> bool:
-    """Return whether a result is an answer, which may be empty; a failure without any data is none, nor is one that was
-    interrupted."""
+    """Return whether a result is an answer, which may be empty. A failure without data is not an answer, and neither is what an
+    interrupted statement returns.
+    """
     if result.exit_code is ExitCode.INTERRUPTED:
         return False
     return result.exit_code in GOOD or bool(result.records or result.text or result.raw or result.pieces)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from exacell.cellcli.directives import plan_in
 from exacell.cellcli.fold import neutral_text
-from exacell.cellcli.iorm import IormPlan, diff, parse
+from exacell.cellcli.iorm import diff
 from exacell.cellcli.reply import Record, values
 from exacell.cellcli.schema import Attribute, ObjectType, metric, objects
 from exacell.cellcli.secrets import masked
-from exacell.core.errors import RefusedError, ReplyError
+from exacell.core.errors import RefusedError
 from exacell.core.values import replace
 from exacell.plan.drift import Difference, Facts, from_baseline, neutral
 from exacell.plan.facts import XRMEMCACHE
@@ -65,17 +66,10 @@ def directives(told: Objects) -> dict[str, list[list[list[str]]]]:
     found: dict[str, list[list[list[str]]]] = {}
     for record in told.get("IORMPLAN", ()):
         for name in PLANS:
-            plan = _plan(record.get(name, ""))
+            plan = plan_in(record.get(name, ""))
             if plan is not None:
                 found[name] = [[[a.name, a.value] for a in each.attributes] for each in plan.directives]
     return found
-
-
-def _plan(text: str) -> IormPlan | None:
-    try:
-        return parse(text)
-    except ReplyError:
-        return None
 
 
 def neutral_facts(cell: str, told: Objects) -> dict[str, str]:
@@ -182,7 +176,7 @@ def _same(cell: str, attribute: Attribute, mine: str, its: str) -> bool:
     if mine == its:
         return True
     if attribute.name in PLANS:
-        plan, other_plan = _plan(mine), _plan(its)
+        plan, other_plan = plan_in(mine), plan_in(its)
         return plan is not None and other_plan is not None and not diff(plan, other_plan)
     one, other = (_meaning(cell, attribute, masked(text)) for text in (mine, its))
     return one == other

@@ -56,14 +56,19 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
     recipe = draft.recipe
     found = [*draft.problems]
     for let in recipe.lets:
-        found += [Problem(number=let.number, message=said, hint=hint) for said, hint in _of_let(recipe, let).items()]
+        found += [
+            Problem(number=let.number, message=said, hint=hint) for said, hint in _errors_of_let(recipe, let).items()
+        ]
     for turns in dict.fromkeys(line.turns for line in recipe.lines if line.turns is not None and line.turns.on):
         named = RecipeLine(number=turns.number, text=f"on {turns.on} list cell")
         found += [
-            Problem(number=turns.number, message=said, hint=hint) for said, hint in _of_line(recipe, named).items()
+            Problem(number=turns.number, message=said, hint=hint)
+            for said, hint in _errors_of_line(recipe, named).items()
         ]
     for line in recipe.lines:
-        found += [Problem(number=line.number, message=said, hint=hint) for said, hint in _of_line(recipe, line).items()]
+        found += [
+            Problem(number=line.number, message=said, hint=hint) for said, hint in _errors_of_line(recipe, line).items()
+        ]
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))
 
 
@@ -77,12 +82,12 @@ def remarks_of(recipe: Recipe) -> tuple[str, ...]:
     )
 
 
-def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
+def _errors_of_let(recipe: Recipe, let: Let) -> dict[str, str]:
     """Return message → hint for the errors of one ``let``, which may use parameters and the lets above it."""
     before = replace(recipe, lets=recipe.lets[: recipe.lets.index(let)])
     params = {param.name.lower(): param for param in names_in(before)}
     samples = {param.name: sample(param) for param in params.values()}
-    found = _read_with(let.reading.statement, samples, params)
+    found = _errors_with(let.reading.statement, samples, params)
     if found:
         return found
     statement = with_places(let.reading.statement, samples)[0]
@@ -90,20 +95,20 @@ def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
     return dict(of_reading(replace(let.reading, statement=statement), anything))
 
 
-def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
+def _errors_of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
     """Return message → hint for the errors of one line."""
     found: dict[str, str] = {}
     named = names_in(recipe, line)
     params = {param.name.lower(): param for param in named}
-    found.update(_of_condition(line.when, params))
+    found.update(_errors_of_condition(line.when, params))
     samples = {param.name: sample(param) for param in named}
-    found.update(_read_with(line.text, samples, params))
+    found.update(_errors_with(line.text, samples, params))
     for param in named:
         if not re.search(rf"\$\{{?{param.name}\b", line.text, re.IGNORECASE):
             continue
         for word in (*param.choices, *param.words):
             if word != samples[param.name] and _may_be(line.when, param, word):
-                again = _read_with(line.text, {**samples, param.name: word}, params)
+                again = _errors_with(line.text, {**samples, param.name: word}, params)
                 # An error that does not depend on the word was already found with the sample.
                 found.update({said: hint for said, hint in again.items() if f"with ${param.name} = {word}" in said})
     return found
@@ -118,7 +123,7 @@ def sample(param: Param) -> Value:
     return _SAMPLES.get(param.kind, "x")
 
 
-def _of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str, str]]:
+def _errors_of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str, str]]:
     try:
         parts = conditions(when)
     except RecipeError as error:
@@ -169,7 +174,7 @@ def _may_be(when: str, param: Param, word: str) -> bool:
     return True
 
 
-def _read_with(text: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> dict[str, str]:
+def _errors_with(text: str, values: Mapping[str, Value], params: Mapping[str, Param]) -> dict[str, str]:
     """Return message → hint for the errors of a line when its parameters have these values."""
     found: dict[str, str] = {}
     known = dict(values)
@@ -188,10 +193,10 @@ def _read_with(text: str, values: Mapping[str, Value], params: Mapping[str, Para
     else:
         return found
     from_values = [
-        (start, end, _told(names, values), all(_proves_nothing(name, values, params) for name in names))
+        (start, end, _given(names, values), all(_proves_nothing(name, values, params) for name in names))
         for start, end, names in places
     ]
-    line, wrong = _read(full)
+    line, wrong = _parsed(full)
     for fault in wrong:
         inside = next(
             (
@@ -206,11 +211,11 @@ def _read_with(text: str, values: Mapping[str, Value], params: Mapping[str, Para
         elif not inside[3]:
             found[f"{fault.message} (with {inside[2]})"] = fault.hint
     if line is not None:
-        found.update(unknown_words(line, _put_in(from_values, full), guessed=bool(wrong)))
+        found.update(unknown_words(line, _sample_words(from_values, full), guessed=bool(wrong)))
     return found
 
 
-def _told(names: Iterable[str], values: Mapping[str, Value]) -> str:
+def _given(names: Iterable[str], values: Mapping[str, Value]) -> str:
     lowered = {key.lower(): (key, value) for key, value in values.items()}
     return ", ".join(f"${lowered[name][0]} = {lowered[name][1]}" for name in names if name in lowered)
 
@@ -224,12 +229,12 @@ def _proves_nothing(name: str, values: Mapping[str, Value], params: Mapping[str,
     return param.default is None and param.kind in _ANYTHING and lowered.get(name) == sample(param)
 
 
-def _put_in(places: Iterable[tuple[int, int, str, bool]], text: str) -> frozenset[str]:
+def _sample_words(places: Iterable[tuple[int, int, str, bool]], text: str) -> frozenset[str]:
     """Return the words of a line that are samples for any possible value."""
     return frozenset(text[start:end].strip("\"'") for start, end, _, anything in places if anything)
 
 
-def _read(text: str) -> tuple[Line | None, list[StatementError]]:
+def _parsed(text: str) -> tuple[Line | None, list[StatementError]]:
     """Return the line that ``text`` is or was probably meant to be, and the errors with their places in ``text``."""
     wrong: list[StatementError] = []
     moved: list[tuple[int, int]] = []
@@ -239,7 +244,7 @@ def _read(text: str) -> tuple[Line | None, list[StatementError]]:
             line = parse_line(text, shell=False)
         except StatementError as error:
             mended = _mended(text, error)
-            wrong.append(_back(error, moved))
+            wrong.append(_in_original(error, moved))
             if mended is None:
                 return None, wrong
             place, by, text = mended
@@ -263,7 +268,7 @@ def _mended(text: str, error: StatementError) -> tuple[int, int, str] | None:
     return error.start, len(meant) - len(old), text[: error.start] + meant + text[error.end :]
 
 
-def _back(error: StatementError, moved: Iterable[tuple[int, int]]) -> StatementError:
+def _in_original(error: StatementError, moved: Iterable[tuple[int, int]]) -> StatementError:
     """Return the error with its places converted to the text before the corrections."""
     if error.start is None or error.end is None:
         return error

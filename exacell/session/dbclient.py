@@ -14,7 +14,7 @@ from exacell.plan.planners.commits import CommitLoad
 from exacell.plan.planners.reads import ReadLoad
 from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
-from exacell.session.dbsql import SQLPLUS, database_request, home_of, problem_in, tables_of
+from exacell.session.dbsql import SQLPLUS, database_request, node_of, problem_in, tables_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class DatabaseClient:
         self._foreseen = foreseen
 
     def home(self) -> str:
-        """Return the first node that answers and has an instance of the database; see :func:`home_of`."""
-        return home_of(self._session, self._services, self.database, user=self._user)
+        """Return the first node that answers and has an instance of the database; see :func:`node_of`."""
+        return node_of(self._session, self._services, self.database, user=self._user)
 
     def records(self, node: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
         """Return the records of the objects that checks name, by object: see :mod:`exacell.session.dbrecords`; ``db.commits`` and

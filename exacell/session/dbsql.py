@@ -38,7 +38,7 @@ SQLPLUS = "exec sqlplus -S -L '/ as sysdba'\n"
 """The default command to run with the instance's environment."""
 
 
-def launch(name: str, then: str = SQLPLUS) -> str:
+def instance_command(name: str, then: str = SQLPLUS) -> str:
     """Return the command that opens SQL*Plus on a database's instance on the node.
 
     Args:
@@ -99,7 +99,7 @@ def database_request(
     Its role is a read, and it has the usual time limit.
     """
     cluster = cluster_of(session, database)
-    command = launch(database, then)
+    command = instance_command(database, then)
     if cluster.sudo:
         command, login = f"sudo -n -u {user} {command}", None
     else:
@@ -107,7 +107,7 @@ def database_request(
     return Request(target=node, command=command, role=Role.ASM_READ, stdin=script, login=login)
 
 
-def home_of(session: Session, services: Services, database: str, *, user: str = OWNER) -> str:
+def node_of(session: Session, services: Services, database: str, *, user: str = OWNER) -> str:
     """Return the first node that answers and has an instance of the database.
 
     Raises:
@@ -137,7 +137,7 @@ def query_database(
         TransportError: no node answers.
         ReplyError: no node runs the database, or the instance answers ``ORA-``.
     """
-    node = home_of(session, services, database, user=user)
+    node = node_of(session, services, database, user=user)
     request = database_request(session, database, node, query_script(sql), user=user)
     return node, rows_of(services.transport.run([request]).replies[node])
 
@@ -169,7 +169,7 @@ def change_request(
     """Return the request that runs one changing statement on one instance."""
     script = sent_script(sql)
     if database:
-        node = home_of(session, services, database, user=user)
+        node = node_of(session, services, database, user=user)
         return replace(database_request(session, database, node, script, user=user), role=Role.ASM_WRITE)
     client = services.asm(asm)
     node = client.facts().node
@@ -224,6 +224,6 @@ def tables_of(reply: Reply, queries: int) -> list[Rows]:
     return found
 
 
-def names_of(rows: Rows) -> list[Mapping[str, str | int | float | None]]:
-    """Return the rows as mappings by column."""
+def records_of(rows: Rows) -> list[Mapping[str, str | int | float | None]]:
+    """Return the rows as records: column → value."""
     return [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from exacell.care.sqltext import query_script
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.measure.snapshot import CellCounters
-from exacell.session.dbsql import cluster_of, database_request, names_of, runs_elsewhere, tables_of
+from exacell.session.dbsql import cluster_of, database_request, records_of, runs_elsewhere, tables_of
 
 if TYPE_CHECKING:
     from exacell.session.request import Request
@@ -52,8 +52,8 @@ def read_sysstat(
         except ExacellError as error:
             problems.append(str(error))
             continue
-        (about,) = names_of(instance)
-        values = {str(row["NAME"]): row["VALUE"] for row in names_of(statistics)}
+        (about,) = records_of(instance)
+        values = {str(row["NAME"]): row["VALUE"] for row in records_of(statistics)}
         found[str(about["INSTANCE_NAME"])] = CellCounters(
             collected=_epoch_ms(str(about["NOW"])),
             values={

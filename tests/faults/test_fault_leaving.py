@@ -20,7 +20,7 @@ from matrix_run import prepared
 from exacell.change.dcli.hosts import target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.verdict import Judgement
-from exacell.change.dcli.work import Step, work_through
+from exacell.change.dcli.work import Task, work_through
 from exacell.change.racklock import lock_of
 from exacell.core.config import RackConfig
 from exacell.core.errors import JournalError
@@ -296,12 +296,12 @@ class Wire(Open):
         return FleetResult(targets=tuple(replies), replies=replies)
 
 
-def steps_of(script: Path) -> list[Step]:
+def steps_of(script: Path) -> list[Task]:
     upload = Upload(sources=(script,), destination="")
-    return [Step(command="mkdir"), Step(command="scp", upload=upload), Step(command="./s.sh", carries=True)]
+    return [Task(command="mkdir"), Task(command="scp", upload=upload), Task(command="./s.sh", carries=True)]
 
 
-def worked(why_not: Callable[[str], str], steps: Sequence[Step]) -> tuple[list[str], str]:
+def worked(why_not: Callable[[str], str], steps: Sequence[Task]) -> tuple[list[str], str]:
     wire = Wire()
     group: Any = SimpleNamespace(
         hosts=False,
@@ -336,8 +336,8 @@ def test_a_script_is_looked_at_before_it_is_copied_and_before_it_runs(
 def test_what_only_reads_is_not_looked_at() -> None:
     """A command that changes nothing should go without a look, also behind one that does."""
     asked: list[str] = []
-    reads = Step(command="list", reads=True, carries=True)
-    assert worked(lambda host: asked.append(host) or "", [Step(command="key"), reads])[0] == ["key", "list"]  # type: ignore[func-returns-value]
+    reads = Task(command="list", reads=True, carries=True)
+    assert worked(lambda host: asked.append(host) or "", [Task(command="key"), reads])[0] == ["key", "list"]  # type: ignore[func-returns-value]
     assert asked == ["c1"]
     assert worked(lambda host: "never", [reads]) == (["list"], "")
 

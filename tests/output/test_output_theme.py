@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from exacell.core.errors import ExacellError, JournalError, RefusedError, StatementError, TransportError, UnitError
-from exacell.output.draw import Branch, Look, bar, grid, table, tree
+from exacell.output.draw import Look, grid
 from exacell.output.faults import head_of, meaning_of, sentence
 from exacell.output.style import paint, painted_lines, plain, readable, takes_unicode, wrapped
 from exacell.output.theme import COLOURS, MEANINGS, TYPED, escape, in_hexadecimal, rgb
@@ -101,16 +101,13 @@ def test_rich_is_loaded_when_something_is_drawn(words: list[str], tmp_path: Path
 
 
 def test_drawings_fit_and_lose_no_word() -> None:
-    """At 40 columns as at 100 a grid and a table are no wider than the window and hold every word."""
+    """At 40 columns as at 100 a grid is no wider than the window and holds every word."""
     text = "resize flashcache brings back 364.75G on exa1cel[01-14] when nothing else was changed since then"
     words = text.split(" ")
     for width in (40, 100):
-        for drawn in (
-            grid([("undo", text), ("risk", "none")], Look(width), indent=2),
-            table(["cell", "what"], [("exa1cel01", text)], Look(width)),
-        ):
-            assert max(map(len, drawn)) <= width
-            assert [word for line in drawn for word in line.split() if word in words] == words
+        drawn = grid([("undo", text), ("risk", "none")], Look(width), indent=2)
+        assert max(map(len, drawn)) <= width
+        assert [word for line in drawn for word in line.split() if word in words] == words
 
 
 def test_without_colour_or_unicode_everything_is_still_said() -> None:
@@ -118,10 +115,6 @@ def test_without_colour_or_unicode_everything_is_still_said() -> None:
     rows = [(("364.75G → 288G · cold", "error"), "exa1cel[01-03]")]
     assert [plain(line) for line in grid(rows, Look(60, True))] == grid(rows, Look(60, False))
     assert grid(rows, Look(60, False, False)) == ["364.75G -> 288G - cold  exa1cel[01-03]"]
-    root = Branch("rack", [Branch("exa1cel01", [Branch("FD_00")]), Branch("exa1cel02")])
-    assert tree(root, Look(40)) == ["rack", "├── exa1cel01", "│   └── FD_00", "└── exa1cel02"]
-    assert tree(root, Look(40, False, False))[1:] == ["+-- exa1cel01", "|   `-- FD_00", "`-- exa1cel02"]
-    assert bar(0.5, 6, Look()) == "███░░░" and bar(7, 3, Look(40, False, False)) == "###" and bar(-1, 2, Look()) == "░░"
 
 
 def test_a_text_drives_no_terminal() -> None:
@@ -129,13 +122,6 @@ def test_a_text_drives_no_terminal() -> None:
     assert grid([("\x1b[31mred [bold]x[/bold] :smile:", "b")], Look(60, True)) == [
         "\\x1b[31mred [bold]x[/bold] :smile:  b"
     ]
-
-
-def test_numbers_stand_right_and_titles_can_be_left_out() -> None:
-    """A column of figures ends in one line, and without titles only rows are left."""
-    drawn = table(["cell", "size"], [("c1", "8G"), ("c2", "288G")], Look(40), right=(1,))
-    assert drawn == ["cell  size", "----------", "c1      8G", "c2    288G"]
-    assert table(["cell", "size"], [("c1", "8G")], Look(40), header=False) == ["c1  8G"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import needs_now, plans_in_order
 from exacell.change.dcli.verdict import Judgement, facts_for
 from exacell.change.lockwatch import Vigil
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import RackLock, lock_of
 from exacell.change.targets.cells import failed_on_cells, upon
 from exacell.core.errors import ExacellError
 from exacell.core.values import dataclass, field, replace
@@ -39,9 +39,7 @@ class Leaving:
 
     def why_not(self, host: str) -> str:
         """Return why the work must not be sent to ``host`` now, in one phrase; empty if it may."""
-        session = self.group.session
-        why: str = lock_of(session.need_rack(), session.home.state_dir).still_mine()
-        if why:
+        if why := self.lost:
             return why
         if not self.judgement.changes or host not in self.group.cells:
             return ""
@@ -52,12 +50,16 @@ class Leaving:
 
     def vigil(self) -> Vigil:
         """Return a context manager that checks, while it is entered, that the rack is still ours."""
-        return Vigil(lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine)
+        return Vigil(self._lock.still_mine)
 
     @property
     def lost(self) -> str:
         """Return why the rack is not ours any more; empty if it is."""
-        return lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine()
+        return self._lock.still_mine()
+
+    @property
+    def _lock(self) -> RackLock:
+        return lock_of(self.group.session.need_rack(), self.group.session.home.state_dir)
 
     def upon(self, host: str) -> Upon | None:
         """Return the single CellCLI change for a cell, with the look that its CellCLI takes first; None without such a plan."""

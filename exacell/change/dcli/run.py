@@ -58,7 +58,7 @@ from exacell.change.dcli.record import Record
 from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_to_leave, single_change
 from exacell.change.dcli.work import (
     UNLIMITED,
-    Step,
+    Task,
     in_parallel,
     work_through,
 )
@@ -175,7 +175,7 @@ class _Run:
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login), left=self._left(group))
-            steps = list(self._steps(watch, findings))
+            tasks = list(self._tasks(watch, findings))
             self.leavings = {
                 where.label: Leaving(group=group, judgement=judgement)
                 for group, judgement in judged
@@ -185,11 +185,11 @@ class _Run:
                 records = [
                     stack.enter_context(Record(group, judgement, self._text, flags=flags).open())
                     for group, judgement in judged
-                    if not all(step.reads for step in steps)
+                    if not all(task.reads for task in tasks)
                 ]
                 if watch is not None and watch.periodic:
                     return self._watch(watch, groups, targets)
-                return self._batches(groups, targets, steps, records)
+                return self._batches(groups, targets, tasks, records)
 
     # -- before anything is sent ---------------------------------------------------------------------------------
 
@@ -295,8 +295,8 @@ class _Run:
             else:
                 refuse_restricted(group.session, group.services, self._text[:60], closed, login)
 
-    def _steps(self, watch: Watch | None, findings: Findings) -> Iterator[Step]:
-        """Yield the steps of the work on each target, in order."""
+    def _tasks(self, watch: Watch | None, findings: Findings) -> Iterator[Task]:
+        """Yield the tasks of the work on each target, in order."""
         options = self.options
         line = ""
         if self.options.keys:
@@ -305,33 +305,33 @@ class _Run:
             if made:
                 self.problems.append(made)
             if pushes:
-                yield self._step(push_command(line))
+                yield self._task(push_command(line))
         if self.delivery is not None:
             if self.delivery.directory:
-                yield self._step(make_directory(self.delivery.directory))
+                yield self._task(make_directory(self.delivery.directory))
             names = " ".join(path.name for path in self.delivery.upload.sources)
-            yield self._step(f"scp {names}", upload=self.delivery.upload)
+            yield self._task(f"scp {names}", upload=self.delivery.upload)
             if self.delivery.run:
-                yield self._step(self.delivery.run, limited=True, carries=True)
+                yield self._task(self.delivery.run, limited=True, carries=True)
         if watch is not None:
-            yield self._step(watch.command(1), reads=True, limited=True, carries=True)
+            yield self._task(watch.command(1), reads=True, limited=True, carries=True)
         if options.words:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
             command = options.command
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
             kind = {"change": self._change, "grid": findings.asks_asm}
-            yield self._step(text, reads=findings.harmless, limited=True, carries=True, **kind)
+            yield self._task(text, reads=findings.harmless, limited=True, carries=True, **kind)
         if options.drop_key:
-            yield self._step(drop_command(line))
+            yield self._task(drop_command(line))
 
-    def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:
+    def _task(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Task:
         limit = self.options.timeout if limited else None
         if limit is not None:
             command = f"timeout {limit:g}s {arguments(command)}"
         given = self.call.flags.get("timeout")
         deadline = float(given) if isinstance(given, (int, float)) else UNLIMITED
-        return Step(command=command, reads=reads, limit=limit, deadline=deadline, **more)
+        return Task(command=command, reads=reads, limit=limit, deadline=deadline, **more)
 
     def _dry(
         self, judged: Sequence[tuple[Group, Judgement]], findings: Findings, flags: Mapping[str, Value]
@@ -351,7 +351,7 @@ class _Run:
     # -- the targets ---------------------------------------------------------------------------------------------
 
     def _batches(
-        self, groups: Sequence[Group], targets: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+        self, groups: Sequence[Group], targets: Sequence[Target], tasks: Sequence[Task], records: Sequence[Record]
     ) -> ExitCode:
         size = self.options.batch_size or len(targets)
         every: list[Outcome] = []
@@ -359,7 +359,7 @@ class _Run:
             batch = targets[start : start + size]
             for record in records:
                 record.intend(batch)
-            outcomes = self._batch(groups, batch, steps, records)
+            outcomes = self._batch(groups, batch, tasks, records)
             for record in records:
                 record.ended(outcomes)
             every += outcomes
@@ -370,7 +370,7 @@ class _Run:
         return ExitCode(exit_status(every))
 
     def _batch(
-        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+        self, groups: Sequence[Group], batch: Sequence[Target], tasks: Sequence[Task], records: Sequence[Record]
     ) -> list[Outcome]:
         """Do the work of one batch, print its output, and return the outcomes, without the lines that were printed early."""
         live = self.options.live and not self.style.abnormal and self.printing
@@ -395,7 +395,7 @@ class _Run:
             left[outcome.target] = outcome
 
         try:
-            whole = self._work(groups, batch, steps, ended, live=live)
+            whole = self._work(groups, batch, tasks, ended, live=live)
         except KeyboardInterrupt:
             self._detach(batch, left, live=live, records=records)
             raise
@@ -436,7 +436,7 @@ class _Run:
         self,
         groups: Sequence[Group],
         batch: Sequence[Target],
-        steps: Sequence[Step],
+        tasks: Sequence[Task],
         ended: Callable[[Outcome], None],
         *,
         live: bool,
@@ -450,12 +450,12 @@ class _Run:
             if not where.host:
                 return Outcome(target=where.label, status=UNREACHABLE, said="a name is missing here\n")
             group = of[where.label]
-            for step in steps:
-                self._verbose(f"execute on {where.label}: {step.command}")
+            for task in tasks:
+                self._verbose(f"execute on {where.label}: {task.command}")
             login = self.options.user(group.login)
             printing = self._live_line if live else None
             leaving = self.leavings[where.label]
-            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, leaving=leaving)
+            return work_through(group, where, tasks, login=login, pid=os.getpid(), live=printing, leaving=leaving)
 
         open_ = {t.label for t in batch}
 
@@ -492,9 +492,9 @@ class _Run:
             number += 1
             for start, table in tables.items():
                 batch = targets[start : start + size]
-                step = self._step(watch.command(number), reads=True)
+                task = self._task(watch.command(number), reads=True)
                 outcomes = self._work(
-                    groups, batch, [step], lambda outcome: self.print(said_lines(outcome)), live=False
+                    groups, batch, [task], lambda outcome: self.print(said_lines(outcome)), live=False
                 )
                 if self.session.interrupted.is_set():
                     return ExitCode.FAILED

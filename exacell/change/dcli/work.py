@@ -1,4 +1,4 @@
-"""Do one target's work: the steps in order, up to the first that fails; and the work of many targets at a time."""
+"""Do one target's work: the tasks in order, up to the first that fails; and the work of many targets at a time."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _GRACE_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class Task:
     """One thing to do on a target.
 
     Attributes:
         limit: seconds of ``--timeout``, after which the command ends itself; None for no limit.
         deadline: seconds after which we stop waiting.
-        carries: this step is the judged work; the steps before only prepare it (a key, a directory, a copy).
+        carries: this task is the judged work; the tasks before only prepare it (a key, a directory, a copy).
         change: the single CellCLI change in the command, before which its own CellCLI looks; empty for none.
         grid: whether the command calls asmcmd, which needs the environment of Grid Infrastructure.
     """
@@ -95,33 +95,33 @@ class _Listener:
 def work_through(
     group: Group,
     target: Target,
-    steps: Sequence[Step],
+    tasks: Sequence[Task],
     *,
     login: str,
     pid: int,
     live: LiveLine | None,
     leaving: Leaving,
 ) -> Outcome:
-    """Carry out the steps on one target and return its outcome.
+    """Carry out the tasks on one target and return its outcome.
 
     Args:
         pid: our process id, for the message about a time limit.
-        leaving: asked before the first step that changes something, and again right before the judged step is sent.
+        leaving: asked before the first task that changes something, and again right before the judged task is sent.
     """
     listener = _Listener(target.label, live)
     said: list[str] = []
     looked: Looked | None = None
     key = ""
     twice = False
-    for place, step in enumerate(steps):
-        refused = _refusal(leaving.why_not, target.host, step, place)
+    for place, task in enumerate(tasks):
+        refused = _refusal(leaving.why_not, target.host, task, place)
         if refused:
             listener.end()
             lines = split_lines(decoded(bytes(listener.data)))
             return Outcome(
                 target=target.label, lines=lines, status=1, said=_joined(said), ran=False, refused=refused, fingerprint=key
             )  # fmt: skip
-        reply = _sent(group, target, step, login, listener, leaving)
+        reply = _sent(group, target, task, login, listener, leaving)
         key = reply.fingerprint or key
         if reply.banner and reply.banner not in said:
             said.append(reply.banner)
@@ -138,8 +138,8 @@ def work_through(
         if late:
             said.append(late)
             status = status or 1
-        twice = bool(status) and step.upload is not None
-        if step.limit is not None and status == TIMED_OUT:
+        twice = bool(status) and task.upload is not None
+        if task.limit is not None and status == TIMED_OUT:
             listener.take(b"" if not listener.data or listener.data.endswith(b"\n") else b"\n")
             listener.take(f"Timeout expired for pid {pid} to {target.label}...\n".encode())
         if status:
@@ -162,24 +162,24 @@ def work_through(
     )
 
 
-def _refusal(why_not: WhyNot, host: str, step: Step, place: int) -> str:
-    """Return why a step must not be sent to its target, and what earlier steps leave there; empty if it may be sent."""
-    if step.reads or (place and not step.carries):
+def _refusal(why_not: WhyNot, host: str, task: Task, place: int) -> str:
+    """Return why a task must not be sent to its target, and what earlier tasks leave there; empty if it may be sent."""
+    if task.reads or (place and not task.carries):
         return ""
     why = why_not(host)
     left = "it was not run there" if place else "nothing was sent there"
     return f"{why}; {left}" if why else ""
 
 
-def _sent(group: Group, target: Target, step: Step, login: str, listener: _Listener, leaving: Leaving) -> Reply:
-    """Send a step while the rack is ours; for a single CellCLI change its own CellCLI looks first."""
-    if step.reads:
-        return _send(group, target, step, login, listener, None)
+def _sent(group: Group, target: Target, task: Task, login: str, listener: _Listener, leaving: Leaving) -> Reply:
+    """Send a task while the rack is ours; for a single CellCLI change its own CellCLI looks first."""
+    if task.reads:
+        return _send(group, target, task, login, listener, None)
     with leaving.vigil() as vigil:
-        upon = leaving.upon(target.host) if step.change and group.transport.capabilities.pairs else None
+        upon = leaving.upon(target.host) if task.change and group.transport.capabilities.pairs else None
         if upon is None:
-            return _send(group, target, step, login, listener, vigil.ours)
-        fleet, seconds = group.services.fleet, step.deadline
+            return _send(group, target, task, login, listener, vigil.ours)
+        fleet, seconds = group.services.fleet, task.deadline
         reply = fleet.send_upon(
             {target.host: upon}, ours=vigil.ours, timeout=seconds, within=group.session.settings.timeout, login=login
         ).replies[target.host]
@@ -191,29 +191,29 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
     return replace(reply, exit_status=1, state=State.FAILED) if failed else reply
 
 
-def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener, ours: Ours | None) -> Reply:
+def _send(group: Group, target: Target, task: Task, login: str, listener: _Listener, ours: Ours | None) -> Reply:
     reads, writes = (Role.HOST_READ, Role.HOST_WRITE) if group.hosts else (Role.READ, Role.WRITE)
     asked = Request(
         target=target.host,
-        command=_command(group, target, step),
-        role=reads if step.reads else writes,
-        timeout=step.deadline if step.limit is None else step.limit + _GRACE_S,
+        command=_command(group, target, task),
+        role=reads if task.reads else writes,
+        timeout=task.deadline if task.limit is None else task.limit + _GRACE_S,
         login=login or None,
         on_output=listener.take,
-        upload=step.upload,
+        upload=task.upload,
         ours=ours,
         locale=True,
     )
     return group.transport.run([asked], cancel=group.session.interrupted).replies[target.host]
 
 
-def _command(group: Group, target: Target, step: Step) -> str:
-    """Return a step's command, with the home and instance from the configuration of the target's ASM if it needs them.
+def _command(group: Group, target: Target, task: Task) -> str:
+    """Return a task's command, with the home and instance from the configuration of the target's ASM if it needs them.
 
     A login that runs single commands does not have them in its environment.
     """
-    asm = group.session.rack.asm_of(target.host) if step.grid and group.session.rack is not None else None
-    return step.command if asm is None else in_grid(asm, target.host, step.command)
+    asm = group.session.rack.asm_of(target.host) if task.grid and group.session.rack is not None else None
+    return task.command if asm is None else in_grid(asm, target.host, task.command)
 
 
 def _status(reply: Reply) -> int:

@@ -13,7 +13,8 @@ from exacell.emulator.cell.cache_models import MemoryCache
 from exacell.emulator.cell.iorm_models import Directive
 from exacell.emulator.cell.models import EXASCALE_STATUS, STOPPED, Cell, Record
 from exacell.emulator.copies.disks import copy_caches, copy_disks
-from exacell.emulator.grammar.kept import listed, moment_of, state_of, value_of
+from exacell.emulator.grammar.changing import listed
+from exacell.emulator.grammar.kept import moment_of, state_of, value_of
 from exacell.emulator.metrics.alerts import metric_and_object
 from exacell.emulator.metrics.scrubbing import DEFAULT_INTERVAL, alter_schedule
 

@@ -13,7 +13,8 @@ from typing import Protocol, TypeVar
 from exacell.emulator.cell.cache_models import CacheMember, FlashCache, FlashLog
 from exacell.emulator.cell.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk
 from exacell.emulator.cell.models import Cell
-from exacell.emulator.grammar.kept import listed, state_of
+from exacell.emulator.grammar.changing import listed
+from exacell.emulator.grammar.kept import state_of
 
 Objects = Mapping[str, Sequence[Mapping[str, str]]]
 

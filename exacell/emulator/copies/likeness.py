@@ -22,8 +22,7 @@ from exacell.emulator.cell.cell_store import cell_from_state, to_state
 from exacell.emulator.cell.disk_models import DiskType
 from exacell.emulator.copies.asm import copy_groups
 from exacell.emulator.copies.cell import Objects, copy_exascale, make_like
-from exacell.emulator.grammar.changing import size_of
-from exacell.emulator.grammar.kept import listed
+from exacell.emulator.grammar.changing import listed, size_of
 from exacell.emulator.server.rack_world import RackWorld
 
 

@@ -129,7 +129,8 @@ def parse(text: str, release: Release) -> Statement:
     return statement
 
 
-def _listed(text: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
+    """Return the elements of a list's text."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -153,7 +154,7 @@ def _members_at(stream: TokenStream) -> tuple[str, ...] | None:
     """Read ``ALL`` and return None, or read ``CELLDISK='fd[,fd]…'`` and return the names."""
     if stream.accept_word("ALL"):
         return None
-    return _listed(_setting(stream, "CELLDISK").text)
+    return listed(_setting(stream, "CELLDISK").text)
 
 
 def _create_cache(stream: TokenStream, release: Release, owner: str) -> Change:
@@ -248,7 +249,7 @@ def values_at(stream: TokenStream, *, stop: tuple[str, ...] = ()) -> dict[str, s
 def _create_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     if stream.accept_word("ALL"):
         media = _media_at(stream, release)
-        prefixes = _listed(_setting(stream, "PREFIX").text)
+        prefixes = listed(_setting(stream, "PREFIX").text)
         stream.accept_symbol(",")
         return CreateGridDisk(media=media, prefixes=prefixes, values=values_at(stream))
     name = name_at(stream, release)
@@ -281,7 +282,7 @@ def _alter_grid_disk(stream: TokenStream, release: Release, owner: str) -> Chang
 
 def _drop_grid_disk(stream: TokenStream, release: Release, owner: str) -> Change:
     which = _selection_at(stream, release)
-    prefixes = _listed(_setting(stream, "PREFIX").text) if which.names is None else ()
+    prefixes = listed(_setting(stream, "PREFIX").text) if which.names is None else ()
     options: dict[str, str] = {}
     while not stream.at_end:
         stream.accept_symbol(",")

@@ -113,11 +113,6 @@ def moment_of(text: str) -> float:
     return int(text) / 1000 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """Return the elements of a list's text."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
 def defaults(owner: str, release: Release) -> Iterator[tuple[str, Value]]:
     """Yield the attributes that have a value before anybody sets one, with that value."""
     for attribute in object_types()[owner].attributes_in(release):

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,6 @@ _FULL_S = 0.002
 _OPEN_S = 60.0
 _TOLD_S = 1.0
 """Seconds between two updates of the host's machine in /proc."""
-
-Arrival = Callable[[socket.socket], Awaitable[None]]
 
 
 def python_inside() -> tuple[str, Mapping[str, str]]:

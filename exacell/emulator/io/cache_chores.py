@@ -129,7 +129,7 @@ def pass_by(rng: random.Random, counters: Counters, database: str, back: str, la
 
 
 def written_for(counters: Counters, size_bytes: int, *, large_share: float) -> None:
-    """Count the reason for which the disk writer wrote ``size_bytes``: large writes, or bringing disks up to date.
+    """Count the part of ``size_bytes`` that the disk writer has written to make room for large writes.
 
     Args:
         large_share: share of large writes in the data for which room was made.

@@ -8,7 +8,8 @@ FLASH_FIRST_SHARE = 0.80
 PREVENTED_RATE = 2.5e-5
 ACTUAL_RATE = 1.2e-6
 FLASH_ONLY_RATE = 6e-6
-"""Outliers for each race: disk slow but hidden by flash, both slow, flash slow but hidden by disk."""
+"""Shares of the races with an outlier: the disk is slow and flash hides it; both are slow; flash is slow and the disk hides it.
+"""
 
 OUTLIER_US = 620_000
 DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0

@@ -7,12 +7,12 @@ The used space in the cache follows it. The same rack always has the same past.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from exacell.emulator.basics.clock import MINUTE
 from exacell.emulator.io.device_io import OVERLOAD_SKIPS
+from exacell.emulator.metrics.ambient import noise
 from exacell.emulator.metrics.collection import Collection
 
 DAY = 86400.0
@@ -44,16 +44,10 @@ _DIRTY = ("FC_BY_DIRTY", "FC_BY_SYNCED", "FC_BY_ALLOCATED_DIRTY", "CD_BY_FC_DIRT
 _SPACE = ("FC_BY_", "CD_BY_FC_", "GD_BY_FC_", "PC_BY_", "XRM_BY_")
 
 
-def _noise(key: str) -> float:
-    return zlib.crc32(key.encode()) / 0x7FFFFFFF - 1.0
-
-
 def _activity(key: str, moment: float) -> float:
     """Return the activity up to a moment, in seconds of average activity; it never decreases with time."""
     phase = 2 * math.pi * (moment / DAY - 0.35)
-    return (
-        moment + _SWING * DAY / (2 * math.pi) * math.sin(phase) + _JITTER_S * _noise(f"{key}|{int(moment // MINUTE)}")
-    )
+    return moment + _SWING * DAY / (2 * math.pi) * math.sin(phase) + _JITTER_S * noise(f"{key}|{int(moment // MINUTE)}")
 
 
 @lru_cache(maxsize=1024)
@@ -80,7 +74,7 @@ class _PastValues(Mapping[str, float]):
         self._first = first
         self._known: dict[str, float] = {}
         self._factor = grown(key, moment, end)
-        breath = _noise(f"{key}|dirty|{int(moment // (30 * MINUTE))}"), _noise(f"{key}|d|{moment}")
+        breath = noise(f"{key}|dirty|{int(moment // (30 * MINUTE))}"), noise(f"{key}|d|{moment}")
         self._dirty = 0.80 + 0.10 * breath[0] + 0.02 * breath[1]
 
     def __getitem__(self, name: str) -> float:

@@ -59,8 +59,8 @@ def _run(asm: Asm, argv: Sequence[str]) -> tuple[str, int]:
             f"PRCA-1000 : ASM Disk Group {name} does not exist\nPRCR-1001 : Resource ora.{name}.dg does not exist\n",
             1,
         )
-    text, status = _status(asm, name, asm.groups.get(name), nodes)
-    return text + (f"Disk Group {name} is enabled\n" if "detail" in options else ""), status
+    enabled = f"Disk Group {name} is enabled\n" if "detail" in options else ""
+    return _where_running(asm, name, asm.groups.get(name), nodes) + enabled, 0
 
 
 def _options(words: Sequence[str]) -> Mapping[str, str] | str:
@@ -88,11 +88,11 @@ def _nodes(asm: Asm, names: str | None) -> list[int] | str:
     return chosen
 
 
-def _status(asm: Asm, name: str, group: DiskGroup | None, nodes: Sequence[int]) -> tuple[str, int]:
+def _where_running(asm: Asm, name: str, group: DiskGroup | None, nodes: Sequence[int]) -> str:
     running = [asm.nodes[node] for node in nodes if group is not None and node in group.mounted]
     if running:
-        return f"Disk Group {name} is running on {','.join(running)}\n", 0
-    return f"Disk Group {name} is not running\n", 0
+        return f"Disk Group {name} is running on {','.join(running)}\n"
+    return f"Disk Group {name} is not running\n"
 
 
 def _status_of_instances(asm: Asm, noun: str, options: Mapping[str, str]) -> tuple[str, int]:

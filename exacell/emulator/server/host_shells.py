@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
@@ -17,8 +16,6 @@ from exacell.emulator.hosts.kinds import DBNODE
 from exacell.emulator.hosts.shell import Host
 from exacell.emulator.rack.world import World
 from exacell.emulator.server.service import ControlService
-
-LOG = logging.getLogger("exacell.emulator")
 
 
 class HostShells:

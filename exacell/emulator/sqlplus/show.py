@@ -136,9 +136,6 @@ def _session_line(state: SqlPlusState, name: str) -> str | None:
     return facts.get(name)
 
 
-_TOLD = ("SQLCODE", "RELEASE", "LNO", "PNO", "SPOOL", "USER")
-
-
 def _all(state: SqlPlusState) -> str:
     lines = [show(state.settings) for show in _OWN.values()]
     lines += [_other(state.settings, name) for name in _DEFAULTS]

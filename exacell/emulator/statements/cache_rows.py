@@ -21,6 +21,14 @@ def pmem_cache_rows(place: Place) -> list[Row]:
     return cache_rows(place, place.cell.pmem_cache)
 
 
+def memory_cache_rows(place: Place) -> list[Row]:
+    """Return the row of LIST XRMEMCACHE; empty without such a cache. On persistent memory it is that of PMEMCACHE."""
+    cache = place.cell.memory_cache
+    if cache is None:
+        return pmem_cache_rows(place)
+    return [{**row_of("XRMEMCACHE", cache), "status": "normal"}]
+
+
 def cache_rows(place: Place, cache: FlashCache | None) -> list[Row]:
     """Return the row of a cache on cell disks; empty for None."""
     if cache is None:

@@ -1,8 +1,12 @@
-"""The results of statements: lines of text, and pauses while something takes time."""
+"""What the statements of CellCLI share: the form of their results, and which disks and objects their words mean.
+
+A result is lines of text, and pauses while something takes time. A name that does not exist is an error of its own line: the
+other names of the statement are carried out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from exacell.emulator.basics.messages import CellError, Code
 from exacell.emulator.basics.profiles import PRIMARY_MEDIA_SINCE
@@ -82,21 +86,21 @@ def chosen(place: Place, which: Selection, names: Sequence[str], kind: str) -> I
     """
     if which.names is None:
         types = media_types(place, which.media)
-        cell = place.cell
-        disks = {n: d.disk_type for n, d in [*cell.cell_disks.items()]} | {
-            n: d.disk_type for n, d in cell.grid_disks.items()
-        }
-        yield from (name for name in names if disks[name] in types)
+        disks = place.cell.cell_disks | place.cell.grid_disks
+        yield from (name for name in names if disks[name].disk_type in types)
         return
-    for wanted in which.names:
-        try:
-            yield find(names, wanted, kind)
-        except CellError as error:
-            yield error
+    yield from named(which.names, names, kind)
 
 
-def named(names: Sequence[str], known: Sequence[str], kind: str) -> Iterator[str | CellError]:
-    """Yield the names among ``known`` that a statement gives (in upper or lower case), or an error for each unknown one."""
+def named(names: Sequence[str] | None, known: Iterable[str], kind: str) -> Iterator[str | CellError]:
+    """Yield the names among ``known`` that a statement means, or an error for each that does not exist.
+
+    Args:
+        names: as given, in upper or lower case; None means all.
+    """
+    if names is None:
+        yield from list(known)
+        return
     by_name = {name.lower(): name for name in known}
     for name in names:
         yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)

@@ -16,7 +16,7 @@ from exacell.emulator.grammar.changes import (
     CreateGridDisk,
     DropGridDisk,
 )
-from exacell.emulator.grammar.changing import size_of
+from exacell.emulator.grammar.changing import listed, size_of
 from exacell.emulator.grammar.settable import attribute_of, checked
 from exacell.emulator.grammar.values import passes
 from exacell.emulator.metrics.metrics import dirty_by_grid_disk
@@ -107,7 +107,7 @@ def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -
         disk_type=cell.cell_disks[disk].disk_type,
         creation_time=place.rack.now(),
         id=new_id(cell, place.rack.spec.seed),
-        available_to=_clients(values.get("availableto", "")),
+        available_to=listed(values.get("availableto", "")),
         caching_policy=values.get("cachingpolicy", "default").lower(),
         comment=values.get("comment", ""),
         virtual_size=size_of(values["virtualsize"], "virtualSize") if "virtualsize" in values else None,
@@ -115,10 +115,6 @@ def _create_one(place: Place, name: str, disk: str, values: Mapping[str, str]) -
     )
     _changed(place, name, "created")
     return f"GridDisk {name} successfully created"
-
-
-def _clients(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _check_name(place: Place, name: str) -> None:
@@ -234,7 +230,7 @@ def _set_values(place: Place, disk: GridDisk, values: Mapping[str, str]) -> None
         _changed(place, disk.name, "resized")
     disk.comment = values.get("comment", disk.comment)
     disk.caching_policy = values.get("cachingpolicy", disk.caching_policy).lower()
-    disk.available_to = _clients(values["availableto"]) if "availableto" in values else disk.available_to
+    disk.available_to = listed(values["availableto"]) if "availableto" in values else disk.available_to
     if "virtualsize" in values:
         disk.virtual_size = size_of(values["virtualsize"], "virtualSize")
     if new_name != disk.name:

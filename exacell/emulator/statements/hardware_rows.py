@@ -13,7 +13,6 @@ from exacell.emulator.io.network_errors import LOST, port_errors
 from exacell.emulator.metrics.scene import IB_PORTS
 from exacell.emulator.state.build import guid
 from exacell.emulator.state.place import Place
-from exacell.emulator.statements.cache_rows import pmem_cache_rows
 from exacell.emulator.statements.disk_rows import physical_disk_rows
 
 _GROUPS = (("SYS_121220", (12, 1, 1, 1)), ("SYS_122110", (12, 2)), ("SYS_191000", (19,)))
@@ -241,11 +240,3 @@ def alert_definition_rows(place: Place) -> list[Row]:
         for definition in metrics_in(place.rack.release.number).values()
     ]
     return sorted(rows, key=lambda row: str(row["name"]))
-
-
-def memory_cache_rows(place: Place) -> list[Row]:
-    """Return the row of LIST XRMEMCACHE; empty without such a cache. On persistent memory it is that of PMEMCACHE."""
-    cache = place.cell.memory_cache
-    if cache is None:
-        return pmem_cache_rows(place)
-    return [{**row_of("XRMEMCACHE", cache), "status": "normal"}]

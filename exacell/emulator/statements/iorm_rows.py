@@ -58,7 +58,7 @@ def iorm_profile_rows(place: Place) -> list[Row]:
 
 
 def database_id(name: str) -> int:
-    """Return the DBID of an emulated database."""
+    """Return the DBID of an emulated database, or of a pluggable one."""
     return zlib.crc32(name.upper().encode()) | 0x10000000
 
 
@@ -112,10 +112,6 @@ _NO_LIMITS: dict[str, Value] = {
 """No plan of the emulator has directives for parts of a database."""
 
 
-def _number(name: str) -> int:
-    return zlib.crc32(name.upper().encode()) | 0x10000000
-
-
 def _hex(name: str) -> str:
     return "".join(f"{zlib.crc32(f'{part}|{name}'.encode()):08x}" for part in range(4))
 
@@ -136,7 +132,7 @@ def pluggable_database_rows(place: Place) -> list[Row]:
                 "iormDiskLimit": 0,
                 "iormFlashLimit": 0,
                 "iormShare": 1,
-                "pdbID": _number(full),
+                "pdbID": database_id(full),
                 "vaultName": vaults.get(database, ""),
             }
         )

@@ -12,7 +12,16 @@ from exacell.emulator.basics.schema import Attribute, ObjectType, Release
 from exacell.emulator.grammar.reading import ListStatement
 from exacell.emulator.grammar.values import Row, order_key, passes
 from exacell.emulator.state.place import Place
-from exacell.emulator.statements import exascale, hardware_rows, history, metric_listing, printer, security, support
+from exacell.emulator.statements import (
+    cache_rows,
+    exascale,
+    hardware_rows,
+    history,
+    metric_listing,
+    printer,
+    security,
+    support,
+)
 from exacell.emulator.statements.objects import ROWS
 
 NOUNS = {
@@ -43,7 +52,7 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "SOFTWAREHISTORY": hardware_rows.software_history_rows,
     "SOFTWAREUPDATE": hardware_rows.software_update_rows,
     "THRESHOLD": hardware_rows.threshold_rows,
-    "XRMEMCACHE": hardware_rows.memory_cache_rows,
+    "XRMEMCACHE": cache_rows.memory_cache_rows,
 }
 """The functions that make the rows of LIST for each object type, except for metrics."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from exacell.emulator.basics.messages import CellError, Code
 from exacell.emulator.basics.schema import Release
@@ -20,7 +20,7 @@ from exacell.emulator.grammar.settable import checked_values
 from exacell.emulator.grammar.values import Lines, Row
 from exacell.emulator.state.build import guid, new_id
 from exacell.emulator.state.place import Place
-from exacell.emulator.statements.effects import Effects, line
+from exacell.emulator.statements.effects import Effects, line, named
 
 _KEY = re.compile(r"[0-9A-Fa-f]{32}")
 _CLUSTER = re.compile(r"[A-Za-z0-9-]{1,14}")
@@ -30,16 +30,6 @@ _PASSWORD_RULE = "8 to 40 characters with a digit, a lower-case and an upper-cas
 
 def _records(place: Place, kind: str) -> dict[str, Record]:
     return place.cell.records.setdefault(kind, {})
-
-
-def chosen(names: Sequence[str] | None, known: Mapping[str, Record], noun: str) -> Iterator[str | CellError]:
-    """Yield the names among ``known`` that a statement means (None: all), or an error for each that does not exist."""
-    if names is None:
-        yield from list(known)
-        return
-    by_name = {name.lower(): name for name in known}
-    for name in names:
-        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=noun, name=name)
 
 
 # -- keys ------------------------------------------------------------------------------------------------------------
@@ -117,7 +107,7 @@ def create_roles(place: Place, statement: AdminStatement) -> Effects:
 def drop_roles(place: Place, statement: AdminStatement) -> Effects:
     """Drop roles; a role that users have needs FORCE, and the users lose it."""
     roles, users = _records(place, "ROLE"), _records(place, "USER")
-    for found in chosen(statement.names, roles, "Role"):
+    for found in named(statement.names, roles, "Role"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -166,7 +156,7 @@ def password_fits(user: Record, password: str) -> bool:
 def alter_user(place: Place, statement: AdminStatement) -> Effects:
     """Change a user's password; the same password again is refused."""
     users = _records(place, "USER")
-    for found in chosen(statement.names, users, "User"):
+    for found in named(statement.names, users, "User"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -180,7 +170,7 @@ def alter_user(place: Place, statement: AdminStatement) -> Effects:
 def drop_users(place: Place, statement: AdminStatement) -> Effects:
     """Drop users."""
     users = _records(place, "USER")
-    for found in chosen(statement.names, users, "User"):
+    for found in named(statement.names, users, "User"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -203,12 +193,12 @@ def grant(place: Place, statement: Grant) -> Effects:
         targets, noun, field, items = roles, "Role", "privileges", [statement.privilege]
     else:
         targets, noun, field = _records(place, "USER"), "User", "roles"
-        found = list(chosen(statement.roles, roles, "Role"))
+        found = list(named(statement.roles, roles, "Role"))
         missing = next((error for error in found if isinstance(error, CellError)), None)
         if missing is not None:
             raise missing
         items = [name for name in found if isinstance(name, str)]
-    for target in chosen(statement.targets, targets, noun):
+    for target in named(statement.targets, targets, noun):
         if isinstance(target, CellError):
             yield line(target.line)
             continue

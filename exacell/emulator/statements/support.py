@@ -16,8 +16,7 @@ from exacell.emulator.grammar.admin import AdminStatement
 from exacell.emulator.grammar.settable import checked_values
 from exacell.emulator.grammar.values import Row, Time
 from exacell.emulator.state.place import Place
-from exacell.emulator.statements.effects import Effects, line
-from exacell.emulator.statements.security import chosen
+from exacell.emulator.statements.effects import Effects, line, named
 
 _NEEDED = ("quarantineType", "quarantinePlan", "dbUniqueName")
 _START = re.compile(r"[0-9]{4}_[0-9]{2}_[0-9]{2}T[0-9]{2}_[0-9]{2}_[0-9]{2}")
@@ -46,7 +45,7 @@ def create_quarantine(place: Place, statement: AdminStatement) -> Effects:
 def alter_quarantines(place: Place, statement: AdminStatement) -> Effects:
     """Set the comment of quarantines, their only attribute that can be altered."""
     values = checked_values("QUARANTINE", statement.values, place.rack.release.number)
-    for found in chosen(statement.names, _quarantines(place), "Quarantine"):
+    for found in named(statement.names, _quarantines(place), "Quarantine"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -56,7 +55,7 @@ def alter_quarantines(place: Place, statement: AdminStatement) -> Effects:
 
 def drop_quarantines(place: Place, statement: AdminStatement) -> Effects:
     """Drop quarantines: smart scans may use the quarantined objects again."""
-    for found in chosen(statement.names, _quarantines(place), "Quarantine"):
+    for found in named(statement.names, _quarantines(place), "Quarantine"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue

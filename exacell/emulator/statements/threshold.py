@@ -5,7 +5,7 @@ Source: reference cellcli.md 2.3 and 5; Oracle SAGUG, create-threshold, alter-al
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from exacell.emulator.basics.messages import CellError, Code
 from exacell.emulator.basics.schema import metrics_in
@@ -15,7 +15,7 @@ from exacell.emulator.grammar.settable import checked_values
 from exacell.emulator.grammar.values import passes
 from exacell.emulator.metrics.alerts import clear_all, metric_and_object
 from exacell.emulator.state.place import Place
-from exacell.emulator.statements.effects import Effects, line
+from exacell.emulator.statements.effects import Effects, line, named
 from exacell.emulator.statements.metric_listing import definition_row
 
 
@@ -51,19 +51,10 @@ def create(place: Place, statement: AdminStatement) -> Effects:
     yield line(f"Threshold {name} successfully created")
 
 
-def _chosen(names: Sequence[str] | None, known: Sequence[str], kind: str) -> Iterator[str | CellError]:
-    if names is None:
-        yield from list(known)
-        return
-    by_name = {name.lower(): name for name in known}
-    for name in names:
-        yield by_name.get(name.lower()) or CellError(Code.OBJECT_MISSING, kind=kind, name=name)
-
-
 def alter(place: Place, statement: AdminStatement) -> Effects:
     """Set attributes of thresholds; the next collection is compared with them, and may change or clear their alerts."""
     settings = _settings(place, statement.values)
-    for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
+    for found in named(statement.names, sorted(place.cell.thresholds), "Threshold"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -76,7 +67,7 @@ def alter(place: Place, statement: AdminStatement) -> Effects:
 
 def drop(place: Place, statement: AdminStatement) -> Effects:
     """Drop thresholds; alerts that they have raised stay."""
-    for found in _chosen(statement.names, sorted(place.cell.thresholds), "Threshold"):
+    for found in named(statement.names, sorted(place.cell.thresholds), "Threshold"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue
@@ -91,7 +82,7 @@ def alter_alerts(place: Place, statement: AdminStatement) -> Effects:
     """Set the examiner of alerts."""
     values = checked_values("ALERTHISTORY", statement.values, place.rack.release.number)
     alerts = {alert.name: alert for alert in place.cell.alerts}
-    for found in _chosen(statement.names, list(alerts), "Alert"):
+    for found in named(statement.names, list(alerts), "Alert"):
         if isinstance(found, CellError):
             yield line(found.line)
         else:
@@ -103,7 +94,7 @@ def drop_alerts(place: Place, statement: AdminStatement) -> Effects:
     """Drop alerts; the members of a sequence can only be dropped together."""
     cell = place.cell
     alerts = {alert.name: alert for alert in cell.alerts}
-    chosen = list(_chosen(statement.names, list(alerts), "Alert"))
+    chosen = list(named(statement.names, list(alerts), "Alert"))
     names = {name for name in chosen if isinstance(name, str)}
     for found in chosen:
         if isinstance(found, CellError):
@@ -126,7 +117,7 @@ def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
     """Switch fine-grained collection or streaming of metrics on or off; refused if a metric does not allow it."""
     settings = checked_values("METRICDEFINITION", statement.values, place.rack.release.number)
     definitions = metrics_in(place.rack.release.number)
-    for found in _chosen(statement.names, list(definitions), "Metric definition"):
+    for found in named(statement.names, list(definitions), "Metric definition"):
         if isinstance(found, CellError):
             yield line(found.line)
             continue

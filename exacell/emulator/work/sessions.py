@@ -278,7 +278,7 @@ class UserSession:
             self._count(name, amount)
         if (trace := self.tracing()) is not None:
             buffer = scn % 65_536
-            self._write(trace, trace_text.committed(0, wait, buffer, scn, self._tim(self.clock)))
+            self._write(trace, trace_text.committed(wait, buffer, scn, self._tim(self.clock)))
             self._ask(trace, 0)
         else:
             self._ask(None, 0)

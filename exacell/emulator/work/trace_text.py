@@ -63,7 +63,7 @@ def executed(cursor: int, elapsed: int, rows: int, tim: int) -> str:
     )
 
 
-def committed(elapsed: int, wait: int, buffer: int, scn: int, tim: int) -> str:
+def committed(wait: int, buffer: int, scn: int, tim: int) -> str:
     """Return the lines of a COMMIT that waited for the log writer until ``tim``."""
     return (
         f"XCTEND rlbk=0, rd_only=0, tim={tim - wait}\n"

@@ -105,7 +105,6 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
                 what=MEASURES[d.measure],
                 unit="µs",
                 counts=sizes_at(experiment, level),
-                binned=True,
             )
             for level in (d.levels if sizes else ())
         ),

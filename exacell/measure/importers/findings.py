@@ -224,7 +224,6 @@ def distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
                 what=counts.what,
                 unit=counts.unit,
                 counts=counts.counts,
-                binned=True,
             )
 
 

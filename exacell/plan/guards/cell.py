@@ -25,6 +25,7 @@ from exacell.plan.model import Change, Check, Op, Plan, Risk, Undo
 from exacell.plan.planners.availability import (
     ONLINE_WITHIN,
     SERVICE_WITHIN,
+    SERVICES,
     back_online,
     may_go,
     refuse_flushing,
@@ -349,7 +350,7 @@ def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
     SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; after SHUTDOWN they stay away.
     """
     service = (statement.argument or "ALL").lower()
-    known = service in ("cellsrv", "ms", "rs", "all")
+    known = service in SERVICES
     starts = statement.action != "SHUTDOWN SERVICES"
     if not known and statement.action != "STARTUP SERVICES" and len(facts) > 1:
         raise RefusedError(

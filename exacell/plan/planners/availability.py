@@ -28,6 +28,7 @@ SERVICE_WITHIN = 900.0
 """Seconds within which a service runs again."""
 
 SERVICES = ("cellsrv", "ms", "rs", "all")
+"""The services of a cell that a plan can start, stop or restart, besides those of Exascale."""
 
 _STATUS = {"cellsrv": ("cellsrvStatus",), "ms": ("msStatus",), "rs": ("rsStatus",)}
 

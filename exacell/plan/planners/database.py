@@ -19,7 +19,11 @@ from exacell.plan.planners.parameter import OVERRIDE, ParameterMaker, Records, s
 from exacell.plan.planners.smart_cache import PAIR
 
 FLASH_BLOCK = 4096
+"""Bytes of a redo block that fits a page of flash."""
+
 _IDLE = ("INACTIVE", "UNUSED")
+"""States of a log group that recovery does not need, so that it can be dropped. Source: ORA-01624."""
+
 _SETTLES = 600.0
 """Seconds within which a checkpoint writes out the data that a log group protects."""
 
@@ -82,6 +86,8 @@ def _of_segment(change: KeepInCache) -> Check:
 
 
 class _Maker(ParameterMaker):
+    """Makes the plan of one change of one database; see :class:`ParameterMaker` for what it is given."""
+
     def keep(self, change: KeepInCache) -> Plan:
         """Return the plan of STORAGE (CELL_FLASH_CACHE …)."""
         kind, name = change.kind.lower(), f"{change.owner}.{change.name}"

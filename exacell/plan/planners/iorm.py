@@ -107,7 +107,7 @@ def flashlog_plan(
         word_now = inherited(old).get("flashlog")
         if (word_now.value.lower() == word) if word_now else on:
             return already
-    plan = plan_change(rack, facts, old, set_attributes(old, wanted, {"flashLog": word}), statement)
+    plan = plan_change(rack, facts, set_attributes(old, wanted, {"flashLog": word}), statement)
     return replace(plan, notes=(*plan.notes, *limits(_redo_paths(facts))))
 
 
@@ -126,8 +126,8 @@ def _redo_paths(facts: Mapping[str, CellFacts]) -> dict[str, RedoPath]:
     }
 
 
-def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
-    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell; it shows the changed directives."""
+def plan_change(rack: str, facts: Mapping[str, CellFacts], new: IormPlan, statement: str) -> Plan:
+    """Return the plan that makes ``new`` the dbplan of every cell; it shows the changed directives."""
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     return goal_plan(rack, facts, dict.fromkeys(facts, Goal(dbplan=new)), statement, warnings=warnings)
 
@@ -262,7 +262,7 @@ def unset_plan(
     spelled = [_attribute(name) for name in attributes]
     own = find(old, wanted)
     if own is None and wanted.kind != PROFILE and _is_listed(facts, wanted.name):
-        return plan_change(rack, facts, old, old, statement)
+        return plan_change(rack, facts, old, statement)
     if own is None:
         names = ", ".join(found.label for found in old.directives) or "none"
         raise RefusedError(
@@ -270,7 +270,7 @@ def unset_plan(
             hint=ask_for(wanted.name, [found.name for found in old.directives if found.name != wanted.name]),
         )
     if not attributes:
-        return plan_change(rack, facts, old, remove(old, wanted), statement)
+        return plan_change(rack, facts, remove(old, wanted), statement)
     there = [name for name in spelled if own.get(name) is not None]
     if there and all(found.key in (*IDENTITY, *map(str.lower, there)) for found in own.attributes):
         (way,) = ways([own])
@@ -278,7 +278,7 @@ def unset_plan(
             f"the directive for {own.label} would be empty; nothing was sent",
             hint=f"`unset iorm {way}` removes the whole directive",
         )
-    return plan_change(rack, facts, old, set_attributes(old, wanted, dict.fromkeys(there)), statement)
+    return plan_change(rack, facts, set_attributes(old, wanted, dict.fromkeys(there)), statement)
 
 
 def _attribute(name: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import short_message
-from exacell.cellcli.rows import ByBlocks, Rows as ByColumn, TypedRows
+from exacell.cellcli.rows import ByBlocks, Rows, TypedRows
 from exacell.cellcli.schema import Kind as AttributeKind, find_object
 from exacell.core.cellset import fold
 from exacell.language.registry import Kind
@@ -45,7 +45,7 @@ _PREFIX = re.compile(r"(.+?)_(?:CD|FD|PM)_\d+_\w+", re.IGNORECASE)
 _VALUED = (AttributeKind.ENUM, AttributeKind.STRING, AttributeKind.TEXT)
 _LONGEST = 40
 
-Rows = Iterable[Mapping[str, Any]]
+Records = Iterable[Mapping[str, Any]]
 
 
 def stale(cache: NameCache) -> bool:
@@ -101,16 +101,16 @@ def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -
     cache.learn(found, about=about, values=values_of(subject, rows))
 
 
-def names_of(rows: Rows) -> list[str]:
+def names_of(rows: Records) -> list[str]:
     """Return the names in ``rows``."""
-    if isinstance(rows, ByColumn):
+    if isinstance(rows, Rows):
         return [name for name in rows.column("name") if name]
     if isinstance(rows, TypedRows) and "name" in rows.keys:
         return sorted(rows.texts("name") - {""})
     return [str(row["name"]) for row in rows if row.get("name")]
 
 
-def alerts_about(rows: Rows) -> dict[str, str]:
+def alerts_about(rows: Records) -> dict[str, str]:
     """Return name → a phrase about each alert whose rows hold a message: cells, severity and subject.
 
     Each cell numbers its alerts by itself: for a name on several cells, the phrase is about the first cell's alert.
@@ -125,11 +125,11 @@ def alerts_about(rows: Rows) -> dict[str, str]:
     return {name: f"{fold(filter(None, cells[name]))} {phrase}".strip() for name, phrase in told.items()}
 
 
-def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
+def values_of(subject: str, rows: Records) -> dict[str, set[str]]:
     """Return ``object.attribute`` → the values in ``rows``, for each attribute that holds words."""
     known = find_object(subject)
     columns: dict[str, set[Any]] = {}
-    if isinstance(rows, ByColumn):
+    if isinstance(rows, Rows):
         columns = {name: set(rows.column(name)) for name in rows.names}
     elif isinstance(rows, TypedRows):
         columns = {name: rows.texts(name) for name in rows.keys}

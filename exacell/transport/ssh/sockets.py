@@ -18,10 +18,15 @@ pieces and otherwise waits 40 ms for a delayed acknowledgement; only the receive
 """
 
 _USER_TIMEOUT_MS = 30_000
+"""How long sent data may stay without an acknowledgement."""
+
 _KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
+"""A silent peer is asked after 15 s and then every 5 s; after three unanswered questions, 30 s, it is gone."""
 
 _FAREWELL_S = 1.0
-_SAID = 4096
+"""Seconds that a ProxyCommand gets to end by itself."""
+
+_MOST_SAID = 4096
 """How many bytes of a ProxyCommand's standard error a message shows."""
 
 FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
@@ -169,7 +174,7 @@ class Piped:
 
     def _words(self) -> str:
         self._said.seek(0)
-        lines = self._said.read(_SAID).decode("utf-8", "backslashreplace").splitlines()
+        lines = self._said.read(_MOST_SAID).decode("utf-8", "backslashreplace").splitlines()
         return "; ".join(text for text in (" ".join(line.split()) for line in lines) if text)
 
     def stop(self) -> None:
