@@ -28,7 +28,7 @@ from exacell.core.errors import (
 from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import note_reverted
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
@@ -424,9 +424,7 @@ def _caching_again(session: Session, services: Services, done: Done) -> list[str
     """Return the statements that end flushes which the change began; a cache that was not dropped need not be created again."""
     rack = session.need_rack().name
     own = {entry.change for entry in services.journal.chain(rack, done.change)}
-    left = [
-        item for item in caching_off(services.journal.caching_entries(rack)) if item.change in own and not item.dropped
-    ]
+    left = [item for item in CACHES.left(services.journal, rack) if item.change in own and not item.dropped]
     off = grouped((item.cache, cell) for item in left for cell in item.cells)
     return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 
