@@ -329,17 +329,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "change/undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
-    "change/settling.py": (
-        (
-            "done_on",
-            "refuse_running",
-            "_look",
-            "settle",
-            "_look_longer",
-            "_to_undo",
-        ),
-        RESUMING,
-    ),
+    "change/earlier.py": (("done_on", "refuse_running", "_to_undo"), RESUMING),
+    "change/settling.py": (("_look", "settle", "_look_longer"), RESUMING),
     "change/resuming.py": (("unfinished", "retry", "_open_targets"), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
@@ -690,11 +681,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "size >= LARGEST instead of size > LARGEST",
     ): "a file of just that size says the same when it was written over as when it was cut first",
     (
-        "change/settling.py:_to_undo",
+        "change/earlier.py:_to_undo",
         "without state.plan is not None in state.plan is not None and any(state.touched.values())",
     ): "only a change with a plan's row touches cells; type checkers need the first side",
     (
-        "change/settling.py:_to_undo",
+        "change/earlier.py:_to_undo",
         "without plan.root in changes in plan.root in changes and changes[plan.root].undone",
     ): "a change is gone on with on its own rack, and no row leaves the journal",
     (

@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from exacell.change.earlier import attempts
 from exacell.change.execute import execute
 from exacell.change.leftbehind import unnoted
-from exacell.change.settling import attempts
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import counted

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
+from exacell.change.earlier import plan_row, refuse_running, root_of
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed
 from exacell.change.probe import seen
-from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
+from exacell.change.settling import drops_to_come, settle
 from exacell.change.targets.kinds import Targets
 from exacell.change.undoing import undo
 from exacell.core.cellset import fold, grouped

@@ -13,9 +13,10 @@ from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
+from exacell.change.earlier import attempts, older_to_undo, refuse_running, root_of
 from exacell.change.execute import execute
 from exacell.change.probe import again
-from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
+from exacell.change.settling import drops_to_come, settle
 from exacell.change.targets.base import NO_ANSWER
 from exacell.change.targets.kinds import Targets, opened
 from exacell.core.cellset import fold, grouped

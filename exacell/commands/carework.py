@@ -8,8 +8,8 @@ from typing import Any
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
 from exacell.change.bringing_back import mount_again
+from exacell.change.earlier import done_on
 from exacell.change.leftbehind import unnoted
-from exacell.change.settling import done_on
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from exacell.change.earlier import intended_on
 from exacell.change.leftbehind import unnoted
-from exacell.change.settling import intended_on
 from exacell.core.cellset import fold
 from exacell.journal.left import CACHES, FLASHCACHE, caching_on, note_back
 from exacell.language.registry import Call

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.earlier import plan_row
 from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
-from exacell.change.settling import plan_row
 from exacell.core.errors import JournalError
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines, set_deadline
