@@ -326,6 +326,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/change/test_change_stopped.py",
             "tests/change/test_change_lookingback.py",
             "tests/change/test_change_pending.py",
+            "tests/change/test_change_stilloff.py",
         ),
     ),
     "change/undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),

@@ -98,7 +98,7 @@ class Leftover(ABC, Generic[Item]):
                 item = left.get(place)
                 if isinstance(row, Intent):
                     opened = self.opened(row, place, item)
-                    if opened is not None and opened is not item:
+                    if opened is not None:
                         before[place], left[place] = item, opened
                 elif item is not None:
                     turn = self.ended(row, intent, item) if isinstance(row, Outcome) else self.seen(row, item)
@@ -122,7 +122,7 @@ class Leftover(ABC, Generic[Item]):
 
     @abstractmethod
     def opened(self, row: Intent, place: Place, item: Item | None) -> Item | None:
-        """Return what is left from this intent on, even before its statement is sent; ``item`` if it leaves nothing new."""
+        """Return what is left from this intent on, even before its statement is sent; None if it leaves nothing new."""
 
     @abstractmethod
     def ended(self, row: Outcome, intent: Intent | None, item: Item) -> Item | Turn:
@@ -179,7 +179,7 @@ class _Caches(Leftover[CachingOff]):
 
     def opened(self, row: Intent, place: Place, item: CachingOff | None) -> CachingOff | None:
         if not row.caching_off:
-            return item
+            return None
         cell, cache = place
         statement = row.statement.upper()
         drops = f"DROP {cache}".upper() in statement
@@ -323,7 +323,7 @@ class _Disks(Leftover[Offline]):
     def opened(self, row: Intent, place: Place, item: Offline | None) -> Offline | None:
         switch = _SWITCH.match(row.statement) if row.offline else None
         if switch is None:
-            return item
+            return None
         return Offline(change=row.change, cells=(place[0],), sure=False, names=_names(switch))
 
     def ended(self, row: Outcome, intent: Intent | None, item: Offline) -> Offline | Turn:
@@ -414,7 +414,7 @@ class _Services(Leftover[Stopped]):
 
     def opened(self, row: Intent, place: Place, item: Stopped | None) -> Stopped | None:
         if item is not None or _action(row, row)[0] != "SHUTDOWN":
-            return item  # If an earlier change stopped it and nothing started it, it is surely stopped.
+            return None  # If an earlier change stopped it and nothing started it, it is surely stopped.
         cell, service = place
         return Stopped(change=row.change, services=(service,), cells=(cell,), sure=False)
 
@@ -448,7 +448,7 @@ SERVICES = _Services()
 
 def _action(row: StepRow, intent: Intent | None) -> tuple[str, tuple[str, ...]]:
     """Return what a step does to services, such as ``SHUTDOWN``, and to which; empty for none."""
-    if isinstance(row, Outcome) and row.what == "start CELLSRV":
+    if row.what == "start CELLSRV":
         return "STARTUP", ("cellsrv",)  # A start that was not needed has no intent: CELLSRV ran already.
     return services_of("" if intent is None else intent.statement)
 

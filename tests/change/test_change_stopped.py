@@ -137,6 +137,13 @@ def test_what_is_stopped_stays_so_when_stopping_it_again_fails(
     assert not SERVICES.left(journal, "t1")
 
 
+def test_an_undo_alone_starts_nothing(tmp_path: Path) -> None:
+    """A service that a change stopped is pending after its undo as well, until a statement starts it or it is seen running."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), [*both(ONE, DOWN), Row(kind="undone", body=actor())])
+    assert [item.sentence for item in SERVICES.left(journal, "t1")] == [LEFT]
+
+
 def test_where_nothing_was_seen_running_nothing_is_written(tmp_path: Path) -> None:
     """Who only looks at services that still stand needs no journal that can be written."""
     journal = Journal(tmp_path / "journal.db")
