@@ -184,7 +184,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*DISKGROUP, "tests/plan/test_plan_asm_attribute.py"),
     ),
     "plan/asmchange.py": (
-        ("_create", "_alter", "_attribute", "_chosen", "end", "name"),
+        ("outlines_in", "_create", "_alter", "_attribute", "_chosen", "end", "name"),
         ("tests/plan/test_plan_asmchange.py",),
     ),
     **{
@@ -280,7 +280,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("judged", "pass_here", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
-    "care/sqltext.py": (("refuse_losses",), ("tests/care/test_care_asmlosses.py",)),
+    "care/sqltext.py": (("refuse_losses", "_matches"), ("tests/care/test_care_asmlosses.py",)),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/e2e/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
