@@ -184,7 +184,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (*DISKGROUP, "tests/plan/test_plan_asm_attribute.py"),
     ),
     "plan/asmchange.py": (
-        ("_create", "_alter", "_attribute", "_chosen", "end", "name"),
+        ("outlines_in", "_create", "_alter", "_attribute", "_chosen", "end", "name"),
         ("tests/plan/test_plan_asmchange.py",),
     ),
     **{
@@ -280,7 +280,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("judged", "pass_here", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
-    "care/sqltext.py": (("refuse_losses",), ("tests/care/test_care_asmlosses.py",)),
+    "care/sqltext.py": (("refuse_losses", "_matches"), ("tests/care/test_care_asmlosses.py",)),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/e2e/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
@@ -324,20 +324,14 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/journal",
             "tests/change/test_change_offline.py",
             "tests/change/test_change_stopped.py",
+            "tests/change/test_change_lookingback.py",
+            "tests/change/test_change_pending.py",
+            "tests/change/test_change_stilloff.py",
         ),
     ),
     "change/undoing.py": (("_refuse_impossible", "_refuse_moved", "_statements"), RESUMING),
-    "change/settling.py": (
-        (
-            "done_on",
-            "refuse_running",
-            "_look",
-            "settle",
-            "_look_longer",
-            "_to_undo",
-        ),
-        RESUMING,
-    ),
+    "change/earlier.py": (("done_on", "refuse_running", "_to_undo"), RESUMING),
+    "change/settling.py": (("_look", "settle", "_look_longer"), RESUMING),
     "change/resuming.py": (("unfinished", "retry", "_open_targets"), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
@@ -688,17 +682,13 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "size >= LARGEST instead of size > LARGEST",
     ): "a file of just that size says the same when it was written over as when it was cut first",
     (
-        "change/settling.py:_to_undo",
+        "change/earlier.py:_to_undo",
         "without state.plan is not None in state.plan is not None and any(state.touched.values())",
     ): "only a change with a plan's row touches cells; type checkers need the first side",
     (
-        "change/settling.py:_to_undo",
+        "change/earlier.py:_to_undo",
         "without plan.root in changes in plan.root in changes and changes[plan.root].undone",
     ): "a change is gone on with on its own rack, and no row leaves the journal",
-    (
-        "journal/left.py:_cache_after",
-        "without not isinstance(row, Outcome) in not isinstance(row, Outcome) or not row.caching_off",
-    ): "an intent that switches caching off was judged before; type checkers need the first side",
     (
         "change/pending.py:_left_open",
         "without row is None in row is None or not state.stopped",

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.lookalikes import refuse_lookalikes
 from exacell.core.values import dataclass
+from exacell.plan.asmchange import outlines_in
 from exacell.plan.asmfacts import END, PREAMBLE
 from exacell.plan.planners.clock import needed_for, seconds_of
 
@@ -210,46 +211,66 @@ def _number(text: str) -> str | int | float | None:
     return text
 
 
-_NAME = r"\"?\+?([\w$#]+)\"?"
-_LOSSES: Mapping[str, str] = {
-    rf"\bdrop\s+diskgroup\s+{_NAME}": "it is dropped",
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bdrop\s+(?:quorum\s+)?disks?\s[^;]*\bforce\b": "it loses disks by FORCE",
-    rf"\balter\s+diskgroup\s+{_NAME}\s+drop\s+(?:file|directory|volume)\b": "it loses files",
-    rf"\balter\s+diskgroup\s+{_NAME}[^;]*\bdismount\s+force\b": "it is dismounted by FORCE",
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\b(?:add|replace)\s[^;]*\bforce\b": "it takes disks that others may "
-    "use, by FORCE",
-    rf"\bcreate\s+diskgroup\s+{_NAME}\s[^;]*\bforce\b": "FORCE takes disks that others may use",
-    rf"\bdropdg\s+(?:-\w+\s+)*{_NAME}": "it is dropped",
-    rf"\bchdg\b[^;]*?\bname\s*=\s*[\\\"']+{_NAME}[^;]*\bforce\s*=\s*[\\\"']+true": "it loses disks by FORCE",
-    rf"\basmcmd\b[^;\n]*?\brm\s+(?:-\w+\s+)*['\"]?\+{_NAME}": "it loses files",
-    rf"\basmcmd\b[^;\n]*?\bumount\s+(?:-\w+\s+)*-f\s+(?:-\w+\s+)*{_NAME}": "it is dismounted by FORCE",
-}
-"""Pattern whose first group is the disk group → what happens to it. Source: Oracle Database SQL Language Reference, ALTER,
+_NAME = r"\"?\+?(?P<group>[\w$#]+)\"?"
+
+_ANY = ""
+"""Instead of a verb of SQL: the pattern is searched in the whole text, for asmcmd and its like, and names the disk group."""
+
+_LOSSES: Sequence[tuple[str, str, str]] = (
+    ("DROP", "", "it is dropped"),
+    ("ALTER", r"\s[^;]*\bdrop\s+(?:quorum\s+)?disks?\s[^;]*\bforce\b", "it loses disks by FORCE"),
+    ("ALTER", r"\s+drop\s+(?:file|directory|volume)\b", "it loses files"),
+    ("ALTER", r"[^;]*\bdismount\s+force\b", "it is dismounted by FORCE"),
+    ("ALTER", r"\s[^;]*\b(?:add|replace)\s[^;]*\bforce\b", "it takes disks that others may use, by FORCE"),
+    ("CREATE", r"\s[^;]*\bforce\b", "FORCE takes disks that others may use"),
+    (_ANY, rf"\bdropdg\s+(?:-\w+\s+)*{_NAME}", "it is dropped"),
+    (
+        _ANY,
+        rf"\bchdg\b[^;]*?\bname\s*=\s*[\\\"']+{_NAME}[^;]*\bforce\s*=\s*[\\\"']+true",
+        "it loses disks by FORCE",
+    ),
+    (_ANY, rf"\basmcmd\b[^;\n]*?\brm\s+(?:-\w+\s+)*['\"]?\+{_NAME}", "it loses files"),
+    (
+        _ANY,
+        rf"\basmcmd\b[^;\n]*?\bumount\s+(?:-\w+\s+)*-f\s+(?:-\w+\s+)*{_NAME}",
+        "it is dismounted by FORCE",
+    ),
+)
+"""(verb, what follows the disk group's name, what happens to the group). Source: Oracle Database SQL Language Reference, ALTER,
 CREATE and DROP DISKGROUP; reference asm.md.
 """
-_TIME = r"'?\s*(\d+(?:\.\d+)?\s*[a-z]?)\b"
-_CLOCKS: Mapping[str, str] = {
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its "
-    "disks for good",
-    rf"\basmcmd\b[^;\n]*?\boffline(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\s-t\s*{_TIME}": "-t {} drops its disks for good",
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bset\s+attribute\s[^;]*\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
-        "with a repair time of {} it loses every disk that goes offline"
+_TIME = r"'?\s*(?P<time>\d+(?:\.\d+)?\s*[a-z]?)\b"
+_REPAIR = rf"\b(?:disk|failgroup)_repair_time\W+{_TIME}"
+_CLOCKS: Sequence[tuple[str, str, str]] = (
+    (
+        "ALTER",
+        rf"\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}",
+        "DROP AFTER {} drops its disks for good",
     ),
-    rf"\basmcmd\b[^;\n]*?\bsetattr(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
-        "with a repair time of {} it loses every disk that goes offline"
+    (
+        _ANY,
+        rf"\basmcmd\b[^;\n]*?\boffline(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\s-t\s*{_TIME}",
+        "-t {} drops its disks for good",
     ),
-}
-"""Pattern whose groups are the disk group and a time after which ASM drops its disks → what happens if that time is too short
-for any work. Source: Oracle Database SQL Language Reference, ALTER DISKGROUP; Oracle ASM Administrator's Guide, asmcmd
-offline, setattr.
-"""
-_ABSENCES = (
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)",
-    rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}",
+    (
+        "ALTER",
+        rf"\s[^;]*\bset\s+attribute\s[^;]*{_REPAIR}",
+        "with a repair time of {} it loses every disk that goes offline",
+    ),
+    (
+        _ANY,
+        rf"\basmcmd\b[^;\n]*?\bsetattr(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?{_REPAIR}",
+        "with a repair time of {} it loses every disk that goes offline",
+    ),
 )
-"""Patterns whose group is a disk group of which disks are taken offline without a time after which ASM drops them, so that the
-group's own clock counts.
+"""The same for a time after which ASM drops the group's disks, and what happens if that time is too short for any work. Source:
+Oracle Database SQL Language Reference, ALTER DISKGROUP; Oracle ASM Administrator's Guide, asmcmd offline, setattr.
 """
+_ABSENCES: Sequence[tuple[str, str]] = (
+    ("ALTER", r"\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)"),
+    (_ANY, rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}"),
+)
+"""What takes disks of a group offline without a time after which ASM drops them, so that the group's own clock counts."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -258,17 +279,16 @@ def asm_losses(text: str) -> dict[str, str]:
 
     Literals are searched, too, because PL/SQL can execute their text.
     """
-    bare = _COMMENT.sub(" ", text)
     found: dict[str, str] = {}
-    for form in (bare, " ".join(text.split())):
-        for pattern, what in _LOSSES.items():
-            for match in re.finditer(pattern, form, re.IGNORECASE):
-                found.setdefault(match[1].upper(), what)
-        for pattern, what in _CLOCKS.items():
-            for match in re.finditer(pattern, form, re.IGNORECASE):
-                seconds = seconds_of(match[2])
+    for form in _forms(text):
+        for verb, pattern, what in _LOSSES:
+            for group, _ in _matches(form, verb, pattern):
+                found.setdefault(group, what)
+        for verb, pattern, what in _CLOCKS:
+            for group, match in _matches(form, verb, pattern):
+                seconds = seconds_of(match["time"])
                 if seconds is None or seconds < needed_for(""):
-                    found.setdefault(match[1].upper(), what.format(match[2].strip()))
+                    found.setdefault(group, what.format(match["time"].strip()))
     return found
 
 
@@ -276,9 +296,24 @@ def asm_absences(text: str) -> tuple[str, ...]:
     """Return the disk groups (upper case) whose disks a text would take offline without giving a time after which they are
     dropped.
     """
-    forms = (_COMMENT.sub(" ", text), " ".join(text.split()))
-    matches = (match for form in forms for each in _ABSENCES for match in re.finditer(each, form, re.IGNORECASE))
-    return tuple(dict.fromkeys(match[1].upper() for match in matches))
+    found = (each for form in _forms(text) for verb, pattern in _ABSENCES for each in _matches(form, verb, pattern))
+    return tuple(dict.fromkeys(group for group, _ in found))
+
+
+def _forms(text: str) -> tuple[str, str]:
+    """Return the text without comments, and with them on one line: what looks like a comment may be none in a shell."""
+    return _COMMENT.sub(" ", text), " ".join(text.split())
+
+
+def _matches(form: str, verb: str, pattern: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield (disk group, match) for each place of the text where the pattern is found behind a statement with this verb."""
+    if verb == _ANY:
+        yield from ((match["group"].upper(), match) for match in re.finditer(pattern, form, re.IGNORECASE))
+        return
+    for outline in outlines_in(form):
+        match = re.match(pattern, outline.tail, re.IGNORECASE) if outline.verb == verb else None
+        if match is not None:
+            yield outline.group, match
 
 
 def refuse_losses(what: str, losses: Mapping[str, str], accepted: tuple[str, ...]) -> None:

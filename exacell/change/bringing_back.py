@@ -11,13 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
+from exacell.change.earlier import attempts
 from exacell.change.execute import execute
 from exacell.change.leftbehind import unnoted
-from exacell.change.settling import attempts
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import counted
-from exacell.journal.left import observe_online
+from exacell.journal.left import DISKS, GRID_DISKS, note_back
 from exacell.journal.state import ChangeState
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
@@ -175,8 +175,9 @@ def bring_back(
     borrowed = _borrowed(session, services, change)
     if not (flags.get("dry-run") or session.options.dry_run):
         # No later plan contains disks that came back unseen.
-        back = [cell for cell, grids in borrowed.items() if all_online(grids)]
-        for line in unnoted(session, services, observe_online(services.journal, session.need_rack().name, back)):
+        back = {cell: (GRID_DISKS,) for cell, grids in borrowed.items() if all_online(grids)}
+        problem = note_back(services.journal, session.need_rack().name, DISKS, back)
+        for line in unnoted(session, services, problem):
             services.console.say(line)
     for cell, grids in borrowed.items():
         dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]

@@ -16,6 +16,7 @@ from exacell.cellcli.fold import fold_equal, neutral_text
 from exacell.cellcli.secrets import holds_secret
 from exacell.change.clocks import against_clocks
 from exacell.change.consent import agree, is_asked, refuse_above
+from exacell.change.earlier import changed_since, inverse_of
 from exacell.change.engine import Engine
 from exacell.change.following import Times
 from exacell.change.outcomes import (
@@ -32,7 +33,6 @@ from exacell.change.pending import pending
 from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
-from exacell.change.settling import changed_since, inverse_of
 from exacell.change.targets.kinds import opened
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, JournalError, RefusedError

@@ -41,7 +41,7 @@ from exacell.core.errors import (
 )
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
-from exacell.journal.left import FLASHCACHE
+from exacell.journal.left import FLASHCACHE, caching_now
 from exacell.journal.record import Journal, Row
 from exacell.output.console import Console
 from exacell.plan.model import Gate, Plan, Rolling, Stage, Step, Watch, as_data
@@ -176,10 +176,7 @@ class Engine:
             off = dict.fromkeys(step.target for step in steps if step.cache == cache)
             cells = [cell for cell in off if (cell, cache) not in unsure]
             caching = unless_interrupted(partial(seen, self._fleet, cells, cache), self._cancel) if cells else {}
-            yield from [
-                Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
-                for cell, state in (caching or {}).items()
-            ]
+            yield from caching_now(cache, caching or {})
 
     # -- waves -----------------------------------------------------------------------------------------------------
 

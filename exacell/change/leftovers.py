@@ -14,8 +14,8 @@ from typing import Any
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending, still_off
 from exacell.change.probe import seen
-from exacell.core.cellset import fold
-from exacell.journal.left import caching_off, offline_by_cell, stopped_services
+from exacell.core.cellset import fold, grouped
+from exacell.journal.left import CACHES, DISKS, GRID_DISKS, SERVICES, caching_on, seen_back
 from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
@@ -23,6 +23,7 @@ from exacell.session.fleet import Fleet
 from exacell.session.given import Services, Session
 from exacell.session.runs import did_not_end_well
 
+_NAMES = ("cellsrv", "ms", "rs")
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
 
@@ -90,28 +91,28 @@ def _note(journal: Journal, rack: str, rows: Sequence[tuple[int, Row]]) -> str:
 
 def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Return the stopped services that run again."""
-    stopped = [(item.change, cell, item.services) for item in stopped_services(journal, rack) for cell in item.cells]
-    told, silent = _ask(fleet, [cell for _, cell, _ in stopped], _SERVICES)
-    rows = []
-    for change, cell, services in stopped:
-        row = dict(told[cell][0]) if told.get(cell) else {}
-        up = [name for name in services if str(row.get(f"{name}Status")).lower() == "running"]
-        if up:
-            rows.append((change, Row(kind="observed", target=cell, body={"services": up})))
-    return rows, silent
+    stopped = SERVICES.left(journal, rack)
+    told, silent = _ask(fleet, [cell for item in stopped for cell in item.cells], _SERVICES)
+    running = {
+        cell: [name for name in _NAMES if str(row.get(f"{name}Status")).lower() == "running"]
+        for cell, rows in told.items()
+        for row in rows[:1]
+    }
+    return seen_back(SERVICES, stopped, running), silent
 
 
 def _online(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Return the cells on which all disks are back that were taken offline; stopped services come first."""
-    stopped = {cell for item in stopped_services(journal, rack) for cell in item.cells}
-    away = [item for item in offline_by_cell(journal, rack) if not stopped & set(item.cells)]
+    stopped = {cell for item in SERVICES.left(journal, rack) for cell in item.cells}
+    away = [item for item in DISKS.each(journal, rack) if not stopped & set(item.cells)]
     told, silent = _ask(fleet, [cell for item in away for cell in item.cells], f.GRIDDISK)
-    rows = []
-    for item in away:
-        for cell in item.cells:
-            if cell in told and _are_back(f.build(cell, [f.GRIDDISK], [told[cell]]).grid_disks, item.names):
-                rows.append((item.change, Row(kind="observed", target=cell, body={"online": True})))
-    return rows, silent
+    back = {
+        cell: (GRID_DISKS,)
+        for item in away
+        for cell in item.cells
+        if cell in told and _are_back(f.build(cell, [f.GRIDDISK], [told[cell]]).grid_disks, item.names)
+    }
+    return seen_back(DISKS, away, back), silent
 
 
 def _are_back(grids: Sequence[f.GridDisk], names: frozenset[str]) -> bool:
@@ -123,18 +124,12 @@ def _are_back(grids: Sequence[f.GridDisk], names: frozenset[str]) -> bool:
 
 def _caching(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Return the caches that cache again; where a DROP may still happen, the present state proves nothing."""
-    off = [item for item in caching_off(journal.caching_entries(rack)) if not item.comes]
+    off = [item for item in CACHES.left(journal, rack) if not item.comes]
     rows, silent = [], []
-    for cache in dict.fromkeys(item.cache for item in off):
-        cells = [cell for item in off if item.cache == cache for cell in item.cells]
+    for cache, cells in grouped((item.cache, cell) for item in off for cell in item.cells).items():
         told = seen(fleet, cells, cache)
         silent += [cell for cell in cells if cell not in told]
-        for item in off:
-            if item.cache != cache:
-                continue
-            on = [cell for cell in item.cells if told.get(cell) == "on"]
-            body = {"caching": "on", "cache": cache}
-            rows += [(item.change, Row(kind="observed", target=cell, body=body)) for cell in on]
+        rows += seen_back(CACHES, off, caching_on(cache, told))
     return rows, silent
 
 

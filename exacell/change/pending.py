@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 
 from exacell.change.probe import again
@@ -12,15 +12,15 @@ from exacell.core.values import dataclass, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines
 from exacell.journal.left import (
+    CACHES,
+    DISKS,
     FLASHCACHE,
+    SERVICES,
     CachingOff,
     Offline,
     Stopped,
     brings_back,
-    caching_off,
     left_on_purpose,
-    offline_disks,
-    stopped_services,
 )
 from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
@@ -83,15 +83,15 @@ def pending(
     if half is not None and half.run not in but:
         found.append(_half(journal, half))
     resumed = {item.change for item in found if _resumed(item)}
-    off = [item for item in caching_off(journal.caching_entries(rack)) if item.change not in running]
+    off = [item for item in CACHES.left(journal, rack) if item.change not in running]
     found += [_uncached(item, resumable=resumed) for item in off]
-    down = [item for item in stopped_services(journal, rack) if item.change not in running]
+    down = [item for item in SERVICES.left(journal, rack) if item.change not in running]
     found += [_left("service stopped", item) for item in down]
     stopped_on = {cell for item in down for cell in item.cells}
     # Starting CELLSRV, and finishing a change with resume, also bring the disks back.
     found += [
         _left("disks offline", item)
-        for item in offline_disks(journal, rack)
+        for item in DISKS.left(journal, rack)
         if item.change not in running | resumed and not stopped_on & set(item.cells)
     ]
     # A run waits as a whole: it is reported once, by its first change.
@@ -265,7 +265,7 @@ def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) ->
     Args:
         broken_off: returns whether a recipe's run, given by its key, ended badly: then the cache was not meant to stay off.
     """
-    off = caching_off(journal.caching_entries(rack))
+    off = CACHES.left(journal, rack)
     if not off:
         return ()
     running = {row.change for row in journal.unfinished(rack) if runs(journal, row)}
@@ -314,25 +314,3 @@ def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finis
     """Journal that an unfinished change needed nothing more, so that resume does not offer it again."""
     change = journal.begin(rack, {"statement": statement, "origin": origin, "finishes": finishes, **actor()})
     journal.append(rack, change, [Row(kind="end", body={"exitCode": 0, "done": {"nothing to do": 1}})])
-
-
-def observe_caching(journal: Journal, rack: str, caching: Mapping[str, str], cache: str = FLASHCACHE) -> str:
-    """Journal that caching was seen on, for cells that an earlier change had left without it.
-
-    Args:
-        caching: cell → ``on``, ``off`` or ``unknown``.
-        cache: the cache that was read.
-
-    Returns:
-        why it could not be journalled, one line; empty if it was. The reading itself is valid in any case.
-    """
-    on = [cell for cell, state in caching.items() if state == "on"]
-    return journal.observe(
-        rack,
-        lambda: [
-            (item.change, Row(kind="observed", target=cell, body={"caching": "on", "cache": cache}))
-            for item in caching_off(journal.caching_entries(rack))
-            for cell in item.cells
-            if item.cache == cache and cell in on
-        ],
-    )

@@ -7,17 +7,18 @@ from dataclasses import replace
 
 from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
+from exacell.change.earlier import plan_row, refuse_running, root_of
 from exacell.change.execute import execute
-from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
+from exacell.change.pending import half_undone, newest_stopped, note_resumed
 from exacell.change.probe import seen
-from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
+from exacell.change.settling import drops_to_come, settle
 from exacell.change.targets.kinds import Targets
 from exacell.change.undoing import undo
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.core.formats import AS_PRINTED
 from exacell.journal.actor import actor
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES, caching_on, note_back
 from exacell.journal.record import Row
 from exacell.journal.rows import Planned
 from exacell.journal.state import by_change
@@ -367,7 +368,7 @@ def _nothing_left(session: Session, services: Services, row: Planned, origin: st
 def _look_at_caches(session: Session, services: Services, root: int) -> None:
     """Record which caches cache again that a change or its parts left off; no later plan does so for one that came back late."""
     rack = session.need_rack().name
-    left = caching_off(services.journal.caching_entries(rack))
+    left = CACHES.left(services.journal, rack)
     own = [item for item in left if root_of(services.journal, rack, item.change) == root]
     for cache, cells in grouped((item.cache, cell) for item in own for cell in item.cells).items():
-        observe_caching(services.journal, rack, seen(services.fleet, cells, cache), cache)
+        note_back(services.journal, rack, CACHES, caching_on(cache, seen(services.fleet, cells, cache)))

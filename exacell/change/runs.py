@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import MASK, all_places, masked
 from exacell.change.changing import asked, refuse_to_begin
+from exacell.change.earlier import attempts, refuse_running
 from exacell.change.racklock import lock_of
 from exacell.change.recipeready import make_ready, read_values
 from exacell.change.reciperun import PASSED_ON, RecipeRunner
 from exacell.change.rerun import is_unread, parts_of, rest_of_wait, stands
 from exacell.change.resuming import note_abandoned
-from exacell.change.settling import attempts, refuse_running, settle
+from exacell.change.settling import settle
 from exacell.change.waves import KEPT_OF_WAVES, OF_WAVES, TOGETHER
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError, ExitCode, RefusedError

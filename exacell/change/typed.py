@@ -10,10 +10,9 @@ from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
-from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent, refuse_slip
-from exacell.journal.left import observe_services
+from exacell.journal.left import CACHES, SERVICES, note_back
 from exacell.language.line import Line
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
@@ -163,15 +162,14 @@ def _unchanged(
 
 def _caches_again(session: Session, services: Services, statement: Change, cells: Iterable[str]) -> None:
     """Journal that these caches need no repair any more."""
-    problem = observe_caching(
-        services.journal, session.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower()
-    )
+    on = dict.fromkeys(cells, (statement.object.lower(),))
+    problem = note_back(services.journal, session.need_rack().name, CACHES, on)
     for line in unnoted(session, services, problem):
         services.console.say(line)
 
 
 def _run_again(session: Session, services: Services, named: Sequence[str], cells: Iterable[str]) -> None:
     """Journal that these services, which a change may have stopped, were seen running."""
-    problem = observe_services(services.journal, session.need_rack().name, dict.fromkeys(cells, named))
+    problem = note_back(services.journal, session.need_rack().name, SERVICES, dict.fromkeys(cells, named))
     for line in unnoted(session, services, problem):
         services.console.say(line)

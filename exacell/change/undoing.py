@@ -13,9 +13,10 @@ from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
+from exacell.change.earlier import attempts, older_to_undo, refuse_running, root_of
 from exacell.change.execute import execute
 from exacell.change.probe import again
-from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
+from exacell.change.settling import drops_to_come, settle
 from exacell.change.targets.base import NO_ANSWER
 from exacell.change.targets.kinds import Targets, opened
 from exacell.core.cellset import fold, grouped
@@ -28,7 +29,7 @@ from exacell.core.errors import (
 from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import note_reverted
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
@@ -424,9 +425,7 @@ def _caching_again(session: Session, services: Services, done: Done) -> list[str
     """Return the statements that end flushes which the change began; a cache that was not dropped need not be created again."""
     rack = session.need_rack().name
     own = {entry.change for entry in services.journal.chain(rack, done.change)}
-    left = [
-        item for item in caching_off(services.journal.caching_entries(rack)) if item.change in own and not item.dropped
-    ]
+    left = [item for item in CACHES.left(services.journal, rack) if item.change in own and not item.dropped]
     off = grouped((item.cache, cell) for item in left for cell in item.cells)
     return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 

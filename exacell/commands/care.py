@@ -34,7 +34,7 @@ from exacell.core.background import Meanwhile
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.core.units import counted
-from exacell.journal.left import observe_online, observe_services
+from exacell.journal.left import DISKS, GRID_DISKS, SERVICES, note_back
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, check_lines, headlines, health_lines, matrix_lines
 from exacell.output.result import Column, Result
@@ -90,8 +90,8 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
     asm, unasked = asking.result()
     mute = {cell: answer.problem for cell, answer in answers.answers.items() if cell not in seen}
     findings = with_asm({**examine(seen), **{cell: (silent(problem),) for cell, problem in mute.items()}}, asm or ())
-    online = [cell for cell, told in seen.items() if all_online(told)]
-    untold = unnoted(session, services, observe_online(services.journal, session.need_rack().name, online))
+    online = {cell: (GRID_DISKS,) for cell, told in seen.items() if all_online(told)}
+    untold = unnoted(session, services, note_back(services.journal, session.need_rack().name, DISKS, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found) if item.word != NO_ANSWER]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.said, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -263,7 +263,7 @@ def show_services(session: Session, services: Services, request: Request, call: 
         str(row["cell"]): [name for name in ("cellsrv", "ms", "rs") if str(row[f"{name}Status"]).lower() == "running"]
         for row in result.records
     }
-    problem = observe_services(services.journal, session.need_rack().name, running)
+    problem = note_back(services.journal, session.need_rack().name, SERVICES, running)
     return Result(
         records=result.records,
         columns=result.columns,

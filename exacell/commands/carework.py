@@ -8,13 +8,13 @@ from typing import Any
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
 from exacell.change.bringing_back import mount_again
+from exacell.change.earlier import done_on
 from exacell.change.leftbehind import unnoted
-from exacell.change.settling import done_on
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for
 from exacell.journal.actor import actor
-from exacell.journal.left import observe_online, observe_services, offline_disks
+from exacell.journal.left import DISKS, GRID_DISKS, SERVICES, note_back
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -175,19 +175,19 @@ def online(session: Session, services: Services, request: Request, call: Call) -
     """Return the plan or its outcome; disk groups that ASM had dismounted in the meantime are mounted again first."""
     cell = _one(session, call)
     rack = session.need_rack().name
-    for change in [item.change for item in offline_disks(services.journal, rack) if cell in item.cells]:
+    for change in [item.change for item in DISKS.left(services.journal, rack) if cell in item.cells]:
         held_up = mount_again(session, services, request, change, call.flags, request.origin)
         if held_up is not None:
             return held_up
     stopped = read_facts(session, services, request, f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))
     if not stopped:
-        problem = observe_services(services.journal, rack, {cell: ("cellsrv",)})
+        problem = note_back(services.journal, rack, SERVICES, {cell: ("cellsrv",)})
         for line in unnoted(session, services, problem):
             services.console.say(line)
     plan = online_plan(rack, facts[cell], statement=call.text)
     if not plan.stages:
-        for line in unnoted(session, services, observe_online(services.journal, rack, (cell,))):
+        for line in unnoted(session, services, note_back(services.journal, rack, DISKS, {cell: (GRID_DISKS,)})):
             services.console.say(line)
     return Planned(plan, facts)
 

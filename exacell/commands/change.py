@@ -10,6 +10,7 @@ from functools import partial
 
 from exacell.cellcli.secrets import holds_secret
 from exacell.change.changing import UNSENT
+from exacell.change.earlier import newest_to_undo, run_to_undo
 from exacell.change.execute import execute
 from exacell.change.leftovers import look, look_at_caches
 from exacell.change.lockwatch import SETTLES
@@ -20,7 +21,6 @@ from exacell.change.recipeready import make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
 from exacell.change.runs import go_on as go_on_with_run
-from exacell.change.settling import newest_to_undo, run_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out

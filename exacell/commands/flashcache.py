@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from exacell.change.earlier import intended_on
 from exacell.change.leftbehind import unnoted
-from exacell.change.pending import observe_caching
-from exacell.change.settling import intended_on
 from exacell.core.cellset import fold
+from exacell.journal.left import CACHES, FLASHCACHE, caching_on, note_back
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -36,7 +36,8 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
     for cell, answer in answers.good.items():
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
-    problem = observe_caching(services.journal, session.need_rack().name, {row["cell"]: row["caching"] for row in rows})
+    on = caching_on(FLASHCACHE, {row["cell"]: row["caching"] for row in rows})
+    problem = note_back(services.journal, session.need_rack().name, CACHES, on)
     return cache_table(rows, answers, unnoted(session, services, problem))
 
 

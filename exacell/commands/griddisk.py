@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.change.settling import sent_by
+from exacell.change.earlier import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
 from exacell.core.errors import ExacellError, StatementError

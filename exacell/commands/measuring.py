@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from exacell.change.settling import sent_by
+from exacell.change.earlier import sent_by
 from exacell.commands.subjects.traced import SYNC, pair_of, traces_of
 from exacell.core.errors import RefusedError
 from exacell.language.registry import Call

@@ -7,10 +7,10 @@ from typing import Any
 
 from exacell.cellcli.schema import release_key
 from exacell.change.leftbehind import unnoted
-from exacell.change.pending import observe_caching
 from exacell.commands.flashcache import cache_table, flush_limit
 from exacell.core.cellset import fold
 from exacell.core.units import MIB
+from exacell.journal.left import CACHES, caching_on, note_back
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -42,7 +42,7 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
             for row in rows
             if row["status"] and (row["cell"] in former) == (cache[0] == "p")
         }
-        problem = observe_caching(services.journal, session.need_rack().name, caching, cache)
+        problem = note_back(services.journal, session.need_rack().name, CACHES, caching_on(cache, caching))
         notes += [line for line in unnoted(session, services, problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:

@@ -47,7 +47,7 @@ from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.opaque.table import NO_ROW
 from exacell.output.result import Column, Result
-from exacell.plan.asmchange import read_asm_change
+from exacell.plan.asmchange import outline_of, read_asm_change
 from exacell.plan.dbchange import OWNER, read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
@@ -92,7 +92,8 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
     change = read_asm_change(sql)
     if change is not None:
         return asm_change(session, services, request, call, change)
-    if sql.lower().startswith("create diskgroup"):
+    group = outline_of(sql)
+    if group is not None and group.verb == "CREATE":
         raise RefusedError(
             "exacell has its own create diskgroup: it checks the number of disks, makes one failure group for "
             "each cell, and checks that the group can be mounted; nothing was sent",

@@ -2,13 +2,19 @@
 
 Each stays until a change, an undo or an observation shows it back. This needs all changes of a rack, in the order of their
 rows; :mod:`exacell.journal.state` has the state of one change.
+
+One machine, :class:`Leftover`, plays the rows for all three kinds. An intent leaves a thing; an outcome makes that sure, closes
+it, or shows that the statement did nothing; an observation closes it. A kind says which rows do so; :data:`CACHES`,
+:data:`DISKS` and :data:`SERVICES` are all kinds. No other module makes a row of what was observed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeVar
 
 from exacell.core.cellset import fold, grouped
 from exacell.core.values import dataclass, replace
@@ -16,13 +22,127 @@ from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome, Planned, StepRow
 from exacell.journal.state import ChangeState, paired, services_of
 
-K = TypeVar("K")
-V = TypeVar("V")
+Place = tuple[str, str]
+"""(cell, thing): the thing is a cache, a service, or :data:`GRID_DISKS`."""
+
 FLASHCACHE = "flashcache"
 """The cache of rows that name none."""
 
+GRID_DISKS = "griddisks"
+"""The one thing of a cell that :data:`DISKS` knows: which disks they are, the item says."""
+
 GONE, UNTOLD = "gone", "untold"
 """The words in rows for a cache that a cell does not have, and for one whose state the cell does not show."""
+
+_NOT_DONE = ("failed", "not done")
+"""States of a step that, as far as is known, did not happen."""
+
+NOT_LEFT = "refused"
+"""State of a step whose intent was written but whose statement was never sent: the look before it refused it, or failed."""
+
+_UNDONE = (*_NOT_DONE, NOT_LEFT)
+_UP = ("done", "not needed")
+
+
+class Turn(Enum):
+    """What a row makes of a thing that was left, other than to leave it so."""
+
+    BACK = "in order again"
+    BEFORE = "as it was before the last statement about it"
+
+
+class _Left(Protocol):
+    """What changes left, of any kind."""
+
+    @property
+    def change(self) -> int: ...
+
+    @property
+    def cells(self) -> tuple[str, ...]: ...
+
+
+Item = TypeVar("Item", bound=_Left)
+
+
+class Leftover(ABC, Generic[Item]):
+    """A kind of thing that changes leave on cells: what leaves it, what closes it, what is observed of it.
+
+    Attributes:
+        ends_with_undo: whether the undo of a change closes what that change left.
+    """
+
+    ends_with_undo = False
+
+    def left(self, journal: Journal, rack: str) -> tuple[Item, ...]:
+        """Return what changes left and nothing showed back since; cells that are alike stand in one item.
+
+        Raises:
+            JournalError: the journal can't be read.
+        """
+        return self.left_by(self.rows(journal, rack))
+
+    def left_by(self, rows: Iterable[Entry]) -> tuple[Item, ...]:
+        """Return the same for these rows."""
+        return self.folded(self.play(rows))
+
+    def play(self, rows: Iterable[Entry]) -> dict[Place, Item]:
+        """Return what is left after these rows, by place."""
+        left: dict[Place, Item] = {}
+        before: dict[Place, Item | None] = {}
+        for row, intent in paired(rows):
+            if row.kind == "undone" and self.ends_with_undo:
+                left = {place: item for place, item in left.items() if item.change != row.change}
+            if not isinstance(row, (Intent, Outcome, Observed)):
+                continue
+            for place in [(row.target, thing) for thing in self.things(row, intent)]:
+                item = left.get(place)
+                if isinstance(row, Intent):
+                    opened = self.opened(row, place, item)
+                    if opened is not None:
+                        before[place], left[place] = item, opened
+                elif item is not None:
+                    turn = self.ended(row, intent, item) if isinstance(row, Outcome) else self.seen(row, item)
+                    if not isinstance(turn, Turn):
+                        left[place] = turn
+                        continue
+                    del left[place]
+                    if turn is Turn.BEFORE and (earlier := before.get(place)) is not None:
+                        left[place] = earlier
+        return left
+
+    # -- what a kind says ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
+        """Return the rows that are about this kind, in order, and fast in a long journal: every start does this."""
+
+    @abstractmethod
+    def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
+        """Return the things of its cell that a row is about."""
+
+    @abstractmethod
+    def opened(self, row: Intent, place: Place, item: Item | None) -> Item | None:
+        """Return what is left from this intent on, even before its statement is sent; None if it leaves nothing new."""
+
+    @abstractmethod
+    def ended(self, row: Outcome, intent: Intent | None, item: Item) -> Item | Turn:
+        """Return what the end of a statement makes of what is left."""
+
+    @abstractmethod
+    def seen(self, row: Observed, item: Item) -> Item | Turn:
+        """Return what an observation makes of what is left."""
+
+    @abstractmethod
+    def folded(self, left: Mapping[Place, Item]) -> tuple[Item, ...]:
+        """Return the items with one for all cells that are alike, by change."""
+
+    @abstractmethod
+    def of(self, item: Item) -> Sequence[str]:
+        """Return the things that an item says of each of its cells."""
+
+    @abstractmethod
+    def body(self, things: Sequence[str]) -> Mapping[str, Any]:
+        """Return the body of a row that shows these things back."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +155,7 @@ class CachingOff:
         sure: whether the statement is known to have been carried out; its answer may have been lost.
         comes: a DROP of it was not answered and is not found done: it may still happen, whatever the cell shows now.
         refused: the cell refused the statement, which was not a DROP of the cache.
+        flushes: the statement is an ALTER of the cache, which does nothing if the cache is missing or has no flush.
     """
 
     change: int
@@ -44,62 +165,83 @@ class CachingOff:
     sure: bool = True
     comes: bool = False
     refused: bool = False
+    flushes: bool = False
 
 
-_NOT_DONE = ("failed", "not done")
-"""States of a step that, as far as is known, did not happen."""
+class _Caches(Leftover[CachingOff]):
+    """Caches that a change switched off and that were not seen on again since."""
 
-NOT_LEFT = "refused"
-"""State of a step whose intent was written but whose statement was never sent: the look before it refused it, or failed."""
+    def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
+        return journal.caching_entries(rack)
+
+    def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
+        return (row.cache or FLASHCACHE,)
+
+    def opened(self, row: Intent, place: Place, item: CachingOff | None) -> CachingOff | None:
+        if not row.caching_off:
+            return None
+        cell, cache = place
+        statement = row.statement.upper()
+        drops = f"DROP {cache}".upper() in statement
+        return CachingOff(
+            change=row.change,
+            cells=(cell,),
+            dropped=drops,
+            comes=drops,
+            cache=cache,
+            sure=not statement,  # Before a step that only follows a flush, the cache was off already.
+            flushes=statement.startswith(
+                f"ALTER {cache}".upper()
+            ),  # Others may fail after a statement that was carried out.
+        )
+
+    def ended(self, row: Outcome, intent: Intent | None, item: CachingOff) -> CachingOff | Turn:
+        if row.caching_on and row.state == "done":
+            return Turn.BACK
+        if row.state == NOT_LEFT:
+            return Turn.BEFORE if intent is not None and intent.caching_off else item
+        if not row.caching_off:
+            return item
+        if row.state in _NOT_DONE:
+            # A cache that was not dropped is still flushed. If only a reading showed that, the DROP may still happen.
+            comes = item.comes and row.settled
+            return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
+        if row.state != "done":
+            # Every start asks this, and few journals have such a row.
+            from exacell.cellcli.reply import successes
+
+            # After a flush that was answered and not followed to its end, the cache is off all the same.
+            answered = bool(successes(row.reply))
+            return replace(item, sure=item.sure or answered, comes=item.comes and not answered)
+        return replace(item, sure=True, comes=False)
+
+    def seen(self, row: Observed, item: CachingOff) -> CachingOff | Turn:
+        if row.caching == "on":
+            return Turn.BACK
+        if item.refused and item.flushes and row.caching in (GONE, UNTOLD):
+            # It changed nothing on a missing cache, or one without flush: a cache that was left off before still is.
+            return Turn.BEFORE
+        # Off can mean flushed or gone: it shows that it does not cache, not whether it exists.
+        told = row.caching not in ("", UNTOLD)  # If empty, something else was seen.
+        return item if item.dropped or not told else replace(item, sure=True)
+
+    def folded(self, left: Mapping[Place, CachingOff]) -> tuple[CachingOff, ...]:
+        changes = grouped(
+            ((item.change, item.dropped, item.cache, item.sure, item.comes), cell) for (cell, _), item in left.items()
+        )
+        return tuple(
+            CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure, comes=comes)
+            for (change, dropped, cache, sure, comes), cells in sorted(changes.items())
+        )
+
+    def of(self, item: CachingOff) -> Sequence[str]:
+        return (item.cache,)
+
+    def body(self, things: Sequence[str]) -> Mapping[str, Any]:
+        return _caching("on", things[0])
 
 
-def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
-    """Return the changes that switched a cache off which was not seen on again since, newest last.
-
-    An intent that switches caching off counts even before its statement is sent. Only an outcome that switched caching on,
-    or a later observation of it, clears it.
-    """
-    off: dict[tuple[str, str], CachingOff] = {}
-    before: dict[tuple[str, str], CachingOff | None] = {}
-    flushing: set[tuple[str, str]] = set()
-    for entry, intent in paired(entries):
-        if not isinstance(entry, (StepRow, Observed)):
-            continue
-        cache = entry.cache or FLASHCACHE
-        key = (entry.target, cache)
-        if isinstance(entry, Intent) and entry.caching_off:
-            before[key] = off.get(key)
-            if entry.statement.upper().startswith(f"ALTER {cache}".upper()):
-                flushing.add(key)
-            else:
-                flushing.discard(key)  # A command may fail after one of its statements was carried out.
-            drops = f"DROP {cache}".upper() in entry.statement.upper()
-            off[key] = CachingOff(
-                change=entry.change,
-                cells=(entry.target,),
-                dropped=drops,
-                comes=drops,
-                cache=cache,
-                sure=not entry.statement,  # Before a step that only follows a flush, the cache was off already.
-            )
-        elif _is_back(entry):
-            off.pop(key, None)
-        elif isinstance(entry, Outcome) and entry.state == NOT_LEFT:
-            if intent is not None and intent.caching_off and key in off:
-                _as_before(off, before, key)
-        elif key in off:
-            item = off[key] = _cache_after(off[key], entry)
-            seen = entry.caching if isinstance(entry, Observed) else ""
-            if item.refused and key in flushing and seen in (GONE, UNTOLD):
-                # It changed nothing on a missing cache, or one without flush: a cache that was left off before still is.
-                _as_before(off, before, key)
-    changes = grouped(
-        ((item.change, item.dropped, item.cache, item.sure, item.comes), cell) for (cell, _), item in off.items()
-    )
-    return tuple(
-        CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure, comes=comes)
-        for (change, dropped, cache, sure, comes), cells in sorted(changes.items())
-    )
+CACHES = _Caches()
 
 
 def left_on_purpose(item: CachingOff, cell: str, state: ChangeState, later: Iterable[Planned]) -> bool:
@@ -121,48 +263,11 @@ def brings_back(plan: Planned, cache: str, cell: str) -> bool:
     return any((step.cache or FLASHCACHE) == cache for step in steps)
 
 
-def _as_before(left: dict[K, V], before: Mapping[K, V | None], key: K) -> None:
-    """Restore the entry that existed before a statement that did nothing."""
-    del left[key]
-    if (earlier := before.get(key)) is not None:
-        left[key] = earlier
-
-
-def _is_back(row: StepRow | Observed) -> bool:
-    """Return whether a row shows that a cache was switched on, or seen on."""
-    if isinstance(row, Outcome):
-        return row.caching_on and row.state == "done"
-    return isinstance(row, Observed) and row.caching == "on"
-
-
-def _cache_after(item: CachingOff, row: StepRow | Observed) -> CachingOff:
-    """Return the item of a cache that is off, updated by a row about the end of its statement or about its state."""
-    if isinstance(row, Observed):
-        # Off can mean flushed or gone: it shows that it does not cache, not whether it exists.
-        told = row.caching not in ("", UNTOLD)  # If empty, something else was seen.
-        return item if item.dropped or not told else replace(item, sure=True)
-    if not isinstance(row, Outcome) or not row.caching_off:
-        return item
-    if row.state in _NOT_DONE:
-        # A cache that was not dropped is still flushed. If only a reading showed that, the DROP may still happen.
-        comes = item.comes and row.settled
-        return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
-    if row.state != "done":
-        # Every start asks this, and few journals have such a row.
-        from exacell.cellcli.reply import successes
-
-        # After a flush that was answered and not followed to its end, the cache is off all the same.
-        answered = bool(successes(row.reply))
-        return replace(item, sure=item.sure or answered, comes=item.comes and not answered)
-    return replace(item, sure=True, comes=False)
-
-
 LOOKED_BACK = 100
 """The number of newest changes that switched grid disks whose rows are read: every start does this. It is large enough for a
 round over all cells of a rack with separate changes for offline and online, so that no cell left at its beginning is missed."""
 
 _SWITCH = re.compile(r"ALTER\s+GRIDDISK\s+(.+?)\s+(INACTIVE|ACTIVE)\b", re.IGNORECASE | re.DOTALL)
-_UNDONE = (*_NOT_DONE, NOT_LEFT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,70 +300,6 @@ class Offline:
         )
 
 
-def offline_disks(journal: Journal, rack: str) -> tuple[Offline, ...]:
-    """Return the disks that changes took offline and that no change, undo or observation shows back.
-
-    Raises:
-        JournalError: the journal can't be read.
-    """
-    away = offline_by_cell(journal, rack)
-    alike = grouped(((item.change, item.sure), cell) for item in away for cell in item.cells)
-    return tuple(
-        Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
-    )
-
-
-def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
-    """Return the same as :func:`offline_disks`, one item per cell, each with the names of its disks.
-
-    Raises:
-        JournalError: the journal can't be read.
-    """
-    away: dict[str, Offline] = {}
-    before: dict[str, Offline | None] = {}
-    for row, intent in paired(journal.switching_rows(rack, LOOKED_BACK)):
-        _play_switch(row, intent, away, before)
-    return tuple(away.values())
-
-
-def _play_switch(
-    row: Entry, intent: Intent | None, away: dict[str, Offline], before: dict[str, Offline | None]
-) -> None:
-    """Apply one row: ``away`` is what each cell misses, ``before`` is what it missed before its last statement."""
-    cell = row.target
-    switch = None if intent is None else _SWITCH.match(intent.statement)
-    if row.kind == "undone":
-        for gone in [name for name, item in away.items() if item.change == row.change]:
-            del away[gone]
-    elif isinstance(row, Observed):
-        if row.online:
-            away.pop(cell, None)
-    elif switch is None:
-        return
-    elif isinstance(row, Intent) and row.offline:
-        before[cell] = away.get(cell)
-        away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
-    elif isinstance(row, Outcome) and cell in away:
-        _switched(row.state, cell, switch, away, before)
-
-
-def _switched(
-    state: str, cell: str, switch: re.Match[str], away: dict[str, Offline], before: dict[str, Offline | None]
-) -> None:
-    """Apply the end of a statement that switches grid disks."""
-    item = away[cell]
-    if switch[2].upper() == "INACTIVE":
-        if state == "done":
-            away[cell] = replace(item, sure=True)
-        elif state in _UNDONE:
-            _as_before(away, before, cell)
-    elif state == "done":
-        back = _names(switch)
-        if back and not (item.names and item.names <= back):
-            return  # Only some of them.
-        del away[cell]
-
-
 def _names(switch: re.Match[str]) -> frozenset[str]:
     """Return the names, in lower case, of the grid disks that a statement switches; empty for ALL.
 
@@ -268,25 +309,62 @@ def _names(switch: re.Match[str]) -> frozenset[str]:
     return frozenset() if words == ["all"] else frozenset(words)
 
 
-def observe_online(journal: Journal, rack: str, cells: Iterable[str]) -> str:
-    """Journal that all grid disks of these cells were seen ONLINE, for cells where an earlier change took some offline.
+class _Disks(Leftover[Offline]):
+    """Grid disks that a change took offline and that no change, undo or observation shows back."""
 
-    Returns:
-        why it could not be journalled, one line; empty if it was.
-    """
-    online = set(cells)
-    return journal.observe(
-        rack,
-        lambda: [
-            (item.change, Row(kind="observed", target=cell, body={"online": True}))
-            for item in (offline_disks(journal, rack) if online else ())
-            for cell in item.cells
-            if cell in online
-        ],
-    )
+    ends_with_undo = True
+
+    def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
+        return journal.switching_rows(rack, LOOKED_BACK)
+
+    def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
+        return (GRID_DISKS,)
+
+    def opened(self, row: Intent, place: Place, item: Offline | None) -> Offline | None:
+        switch = _SWITCH.match(row.statement) if row.offline else None
+        if switch is None:
+            return None
+        return Offline(change=row.change, cells=(place[0],), sure=False, names=_names(switch))
+
+    def ended(self, row: Outcome, intent: Intent | None, item: Offline) -> Offline | Turn:
+        switch = None if intent is None else _SWITCH.match(intent.statement)
+        if switch is None:
+            return item
+        if switch[2].upper() == "INACTIVE":
+            if row.state in _UNDONE:
+                return Turn.BEFORE
+            return replace(item, sure=True) if row.state == "done" else item
+        if row.state != "done":
+            return item
+        back = _names(switch)
+        some = back and not (item.names and item.names <= back)
+        return item if some else Turn.BACK
+
+    def seen(self, row: Observed, item: Offline) -> Offline | Turn:
+        return Turn.BACK if row.online else item
+
+    def folded(self, left: Mapping[Place, Offline]) -> tuple[Offline, ...]:
+        alike = grouped(((item.change, item.sure), cell) for (cell, _), item in left.items())
+        return tuple(
+            Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
+        )
+
+    def each(self, journal: Journal, rack: str) -> tuple[Offline, ...]:
+        """Return the same as :meth:`left`, one item per cell, each with the names of its disks.
+
+        Raises:
+            JournalError: the journal can't be read.
+        """
+        return tuple(self.play(self.rows(journal, rack)).values())
+
+    def of(self, item: Offline) -> Sequence[str]:
+        return (GRID_DISKS,)
+
+    def body(self, things: Sequence[str]) -> Mapping[str, Any]:
+        return {"online": True}
 
 
-_UP = ("done", "not needed")
+DISKS = _Disks()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,63 +403,94 @@ class Stopped:
         return f"{said}: `{self.mend}`{each} starts it and brings the grid disks online"
 
 
-def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
-    """Return, by change, the services that changes stopped and that no change or observation shows running again.
+class _Services(Leftover[Stopped]):
+    """Services that a change stopped and that no change or observation shows running again."""
 
-    Raises:
-        JournalError: the journal can't be read.
-    """
-    down: dict[tuple[str, str], tuple[int, bool]] = {}
-    for row, intent in paired(journal.service_rows(rack)):
-        _play_service(row, intent, down)
-    found = grouped(((change, cell, sure), service) for (cell, service), (change, sure) in down.items())
-    alike = grouped(((change, tuple(services), sure), cell) for (change, cell, sure), services in found.items())
-    return tuple(
-        Stopped(change=change, services=services, cells=tuple(cells), sure=sure)
-        for (change, services, sure), cells in sorted(alike.items())
-    )
+    def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
+        return journal.service_rows(rack)
 
+    def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
+        return row.services if isinstance(row, Observed) else _action(row, intent)[1]
 
-def _play_service(row: Entry, intent: Intent | None, down: dict[tuple[str, str], tuple[int, bool]]) -> None:
-    """Apply one row: ``down`` is (cell, service) → the change that stopped it, and whether that is sure."""
-    if isinstance(row, Observed):
-        for service in row.services:
-            down.pop((row.target, service), None)
-    elif isinstance(row, Intent):
-        verb, services = services_of(row.statement)
-        if verb == "SHUTDOWN":
-            for service in services:  # If an earlier change stopped it and nothing started it, it is surely stopped.
-                down.setdefault((row.target, service), (row.change, False))
-    elif isinstance(row, Outcome):
-        # A start that was not needed has no intent: CELLSRV ran already.
-        verb, services = services_of("" if intent is None else intent.statement)
-        if row.what == "start CELLSRV":
-            verb, services = "STARTUP", ("cellsrv",)
-        for place in [(row.target, service) for service in services]:
-            if verb != "SHUTDOWN":
-                if row.state in _UP:
-                    down.pop(place, None)
-            elif row.state in _UNDONE and down.get(place) == (row.change, False):
-                del down[place]
-            elif row.state == "done" and place in down:  # A service that was seen running meanwhile is not in ``down``.
-                down[place] = (row.change, True)
+    def opened(self, row: Intent, place: Place, item: Stopped | None) -> Stopped | None:
+        if item is not None or _action(row, row)[0] != "SHUTDOWN":
+            return None  # If an earlier change stopped it and nothing started it, it is surely stopped.
+        cell, service = place
+        return Stopped(change=row.change, services=(service,), cells=(cell,), sure=False)
+
+    def ended(self, row: Outcome, intent: Intent | None, item: Stopped) -> Stopped | Turn:
+        if _action(row, intent)[0] != "SHUTDOWN":
+            return Turn.BACK if row.state in _UP else item
+        if row.state in _UNDONE:
+            return Turn.BEFORE if item.change == row.change and not item.sure else item
+        return replace(item, change=row.change, sure=True) if row.state == "done" else item
+
+    def seen(self, row: Observed, item: Stopped) -> Stopped | Turn:
+        return Turn.BACK
+
+    def folded(self, left: Mapping[Place, Stopped]) -> tuple[Stopped, ...]:
+        found = grouped(((item.change, cell, item.sure), service) for (cell, service), item in left.items())
+        alike = grouped(((change, tuple(services), sure), cell) for (change, cell, sure), services in found.items())
+        return tuple(
+            Stopped(change=change, services=services, cells=tuple(cells), sure=sure)
+            for (change, services, sure), cells in sorted(alike.items())
+        )
+
+    def of(self, item: Stopped) -> Sequence[str]:
+        return item.services
+
+    def body(self, things: Sequence[str]) -> Mapping[str, Any]:
+        return {"services": list(things)}
 
 
-def observe_services(journal: Journal, rack: str, running: Mapping[str, Collection[str]]) -> str:
-    """Journal that services were seen running which an earlier change had stopped.
+SERVICES = _Services()
+
+
+def _action(row: StepRow, intent: Intent | None) -> tuple[str, tuple[str, ...]]:
+    """Return what a step does to services, such as ``SHUTDOWN``, and to which; empty for none."""
+    if row.what == "start CELLSRV":
+        return "STARTUP", ("cellsrv",)  # A start that was not needed has no intent: CELLSRV ran already.
+    return services_of("" if intent is None else intent.statement)
+
+
+# -- rows of what was observed -------------------------------------------------------------------------------------------
+
+
+def note_back(journal: Journal, rack: str, kind: Leftover[Any], back: Mapping[str, Collection[str]]) -> str:
+    """Journal that things were seen in order again, for those that an earlier change had left.
 
     Args:
-        running: cell → services, in lower case.
+        back: cell → things, as in :data:`Place`.
 
     Returns:
-        why it could not be journalled, one line; empty if it was.
+        why it could not be journalled, one line; empty if it was. What was read is valid in any case.
     """
-    return journal.observe(
-        rack,
-        lambda: [
-            (item.change, Row(kind="observed", target=cell, body={"services": up}))
-            for item in stopped_services(journal, rack)
-            for cell in item.cells
-            if (up := [service for service in item.services if service in running.get(cell, ())])
-        ],
-    )
+    return journal.observe(rack, lambda: seen_back(kind, kind.left(journal, rack), back) if back else ())
+
+
+def seen_back(kind: Leftover[Item], left: Iterable[Item], back: Mapping[str, Collection[str]]) -> list[tuple[int, Row]]:
+    """Return (change, row) of what is in order again of ``left``, for :meth:`Journal.observe`."""
+    return [
+        (item.change, _observed(cell, kind.body(things)))
+        for item in left
+        for cell in item.cells
+        if (things := [thing for thing in kind.of(item) if thing in back.get(cell, ())])
+    ]
+
+
+def caching_now(cache: str, caching: Mapping[str, str]) -> list[Row]:
+    """Return a row with the present state of a cache on each cell, for the change that switched it off."""
+    return [_observed(cell, _caching(state, cache)) for cell, state in caching.items()]
+
+
+def caching_on(cache: str, caching: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Return for :func:`note_back` on which of the cells that were read a cache is ``on``."""
+    return {cell: (cache,) if state == "on" else () for cell, state in caching.items()}
+
+
+def _caching(state: str, cache: str) -> Mapping[str, Any]:
+    return {"caching": state, "cache": cache}
+
+
+def _observed(cell: str, body: Mapping[str, Any]) -> Row:
+    return Row(kind="observed", target=cell, body=body)

@@ -6,23 +6,26 @@ import re
 
 from exacell.care.sqltext import is_unit, one_line
 from exacell.core.errors import StatementError
+from exacell.plan.asmchange import NewGroup, outline_of, read_asm_change
 from exacell.plan.dbchange import quoted
 
-_CREATE = re.compile(
-    r"create\s+diskgroup\s+(?P<name>\S+)\s+(?:(?P<redundancy>external|normal|high|flex|extended)\s+redundancy\b"
-    r"|(?=(?:quorum\s+|regular\s+)?(?:failgroup|disk)\s))(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
+_MADE = re.compile(
+    r"\s+(?:(?:external|normal|high|flex|extended)\s+redundancy\b|(?=(?:quorum\s+|regular\s+)?(?:failgroup|disk)\s))",
+    re.IGNORECASE,
 )
+"""What follows the name in CREATE DISKGROUP, and in no statement of exacell."""
+
+_CONTENTS = frozenset(("FORCE", "INCLUDING", "EXCLUDING"))
+"""What follows the name in DROP DISKGROUP, and in no statement of exacell."""
+
 _OF_ASM = re.compile(
-    r"drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s"
-    r"|(?:select|with|desc(?:ribe)?|alter\s+system)\s(?=.*(?:asm_|diskgroup))",
+    r"(?:select|with|desc(?:ribe)?|alter\s+system)\s(?=.*(?:asm_|diskgroup))",
     re.IGNORECASE | re.DOTALL,
 )
-"""SQL that is for ASM instances, outside of literals."""
+"""SQL for ASM instances that is no statement about a disk group, outside of literals."""
 
 _OTHER = re.compile(
-    r"""drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s
-    |select\s|with\s+\w+\s+as\b|desc(?:ribe)?\s+(?:g?v\$|x\$|dba_|all_)\w
+    r"""select\s|with\s+\w+\s+as\b|desc(?:ribe)?\s+(?:g?v\$|x\$|dba_|all_)\w
     |(?:alter|drop|create)\s+(?:(?:pluggable|bigfile|temporary|undo|unique|bitmap|public|global\s+temporary|or\s+replace)\s+)*
         (?:system|session|database|tablespace|table|index|view|sequence|synonym|(?:restore\s+point))\s
     |(?:alter|create)\s+user\s+\S+\s+(?:identified|default|quota|account)\s|drop\s+user\s+\S+\s+cascade\b
@@ -32,11 +35,7 @@ _OTHER = re.compile(
 )
 """Beginnings of SQL that no statement of exacell or CellCLI has. Source: Oracle SQL Language Reference."""
 
-_DISKS = re.compile(
-    r"\s*disk\s+'[oO]/\*/(?P<prefix>[\w.-]+?)_?\*'\s*(?:attributes?\s+(?P<attributes>.*?))?[\s;/]*",
-    re.IGNORECASE | re.DOTALL,
-)
-_ATTRIBUTE = re.compile(r"\s*'([\w.]+)'\s*=\s*'([^']*)'\s*(?:,|\Z)")
+_DISKS = re.compile(r"o/\*/(?P<prefix>[\w.-]+?)_?\*")
 _SESSION = re.compile(r"alter\s+session\s", re.IGNORECASE)
 
 
@@ -45,15 +44,14 @@ def sql_error(text: str) -> StatementError | None:
 
     Source: Oracle Automatic Storage Management Administrator's Guide, CREATE DISKGROUP.
     """
-    create = _CREATE.match(text)
-    if create is not None:
-        end = create.start("rest")
-        own = _own_create(create)
+    made = _made(text)
+    if made:
+        own = _own_create(text)
         hint = f"type: {own}" if own else "create diskgroup NAME prefix=p redundancy=normal; help create diskgroup"
         return StatementError(
             "this is SQL; exacell's own `create diskgroup` checks the number of disks first",
             start=0,
-            end=end,
+            end=made,
             hint=hint,
         )
     if not _is_sql(text):
@@ -71,7 +69,7 @@ def sql_goes_on(text: str) -> bool:
     begun = without_comments(text).strip()
     if is_block(begun):
         return not _ENDED.search(begun) or len(_BEGINS.findall(begun)) > len(_ENDS.findall(begun))
-    return bool(_OTHER.match(begun) or _CREATE.match(begun)) and not begun.endswith((";", "/"))
+    return bool(_is_statement(begun) or _made(begun)) and not begun.endswith((";", "/"))
 
 
 def without_comments(text: str) -> str:
@@ -95,7 +93,26 @@ def is_block(text: str) -> bool:
 
 
 def _is_sql(text: str) -> bool:
-    return _OTHER.match(text) is not None or is_block(text)
+    return _is_statement(text) or is_block(text)
+
+
+def _is_statement(text: str) -> bool:
+    return _of_group(text) or _OTHER.match(text) is not None
+
+
+def _of_group(text: str) -> bool:
+    """Return whether ``text`` is ALTER DISKGROUP, or DROP DISKGROUP with words that exacell's own statement does not have."""
+    group = outline_of(text)
+    return group is not None and (
+        group.verb == "ALTER" or (group.verb == "DROP" and not _CONTENTS.isdisjoint(group.clause[:1]))
+    )
+
+
+def _made(text: str) -> int:
+    """Return the place up to which ``text`` begins as SQL's CREATE DISKGROUP; 0 if it does not."""
+    group = outline_of(text)
+    found = _MADE.match(group.after) if group is not None and group.verb == "CREATE" else None
+    return 0 if group is None or found is None else len(text) - len(group.after) + found.end()
 
 
 def _way(text: str) -> str:
@@ -118,7 +135,7 @@ def _way(text: str) -> str:
         line = f"begin {line[called.end() :]}; end;"
     elif is_block(line):
         line += ";"
-    return f"type: sql {'asm' if _OF_ASM.match(words) else 'db=NAME'} {_quoted(line)}"
+    return f"type: sql {'asm' if _of_group(words) or _OF_ASM.match(words) else 'db=NAME'} {_quoted(line)}"
 
 
 def _quoted(text: str) -> str:
@@ -126,22 +143,22 @@ def _quoted(text: str) -> str:
     return quoted(text) if '"' in text else f'"{text}"'
 
 
-def _own_create(create: re.Match[str]) -> str:
+def _own_create(text: str) -> str:
     """Return the exacell statement that creates the same disk group; empty if there is none."""
-    disks = _DISKS.fullmatch(create["rest"])
-    redundancy = (create["redundancy"] or "normal").lower()
-    if disks is None or redundancy not in ("external", "normal", "high"):
+    group = outline_of(text)
+    if group is None:
         return ""
-    attributes = disks["attributes"] or ""
-    if _ATTRIBUTE.sub("", attributes):
+    after = group.after.rstrip(" \t\r\n;/").replace("'O/", "'o/")
+    made = read_asm_change(
+        f"create diskgroup X{after}"
+    )  # Whether its name is a good one, exacell's own statement says.
+    disks = _DISKS.fullmatch(made.search) if isinstance(made, NewGroup) else None
+    if not isinstance(made, NewGroup) or disks is None:
         return ""
-    given = [(key.lower(), value.strip()) for key, value in _ATTRIBUTE.findall(attributes)]
-    found = {key: value for key, value in given if value}
+    found = {key: value.strip() for key, value in made.attributes if value.strip()}
     if found.get("cell.smart_scan_capable", "").upper() == "TRUE":
         del found["cell.smart_scan_capable"]  # exacell always sets it.
-    if len(dict(given)) < len(given):
-        return ""
-    words = [f"create diskgroup {create['name']} prefix={disks['prefix']} redundancy={redundancy}"]
+    words = [f"create diskgroup {group.written} prefix={disks['prefix']} redundancy={made.redundancy}"]
     plain = re.compile(r"[\w.+-]+")
     words += [f"{key}={value if plain.fullmatch(value) else _quoted(value)}" for key, value in found.items()]
     return " ".join(words)

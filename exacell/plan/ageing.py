@@ -12,6 +12,7 @@ import re
 
 from exacell.cellcli.statement import Change, Describe, Grant, List, Setting, Statement, parse
 from exacell.core.errors import StatementError
+from exacell.plan.asmchange import outline_of
 
 _KEEPS = frozenset(
     (
@@ -87,17 +88,11 @@ _CELL_ACTIONS = frozenset(("LED", "DONOTSERVICELED", "STARTUP SERVICES", "VALIDA
 _AWAY = frozenset(("MS", "RS"))
 """Services that disks and caches can do without; stopping the others takes these offline."""
 
-_KEEPS_IN_ASM = (
-    r"SELECT\b",
-    r"WITH\b",
-    r"ALTER DISKGROUP \S+ MOUNT\b(?!.*\bFORCE\b)",
-    r"ALTER DISKGROUP \S+ (REBALANCE|ONLINE|CHECK)\b",
-    r"ALTER DISKGROUP \S+ SET ATTRIBUTE\b",
-    r"ALTER SYSTEM SET\b",
-    r"CREATE DISKGROUP\b(?!.*\bFORCE\b)",
-)
-"""Statements for ASM that take nothing away: without FORCE, ASM itself refuses CREATE on disks that belong to a group.
-Source: Oracle ASM Administrator's Guide, CREATE DISKGROUP and ALTER DISKGROUP."""
+_KEEPS_IN_ASM = re.compile(r"(?:SELECT|WITH|ALTER SYSTEM SET)\b", re.IGNORECASE)
+"""Statements for ASM that are about no disk group and take nothing away."""
+
+_KEEPS_GROUP = frozenset(("REBALANCE", "ONLINE", "CHECK"))
+"""Clauses of ALTER DISKGROUP that take nothing away. Source: Oracle ASM Administrator's Guide, ALTER DISKGROUP."""
 
 
 def ages(statement: str | Statement) -> bool:
@@ -116,7 +111,16 @@ def ages(statement: str | Statement) -> bool:
 def ages_in_asm(sql: str) -> bool:
     """Return whether a statement for ASM may take away something that was proven unused earlier."""
     text = " ".join(sql.split()).rstrip("; ")
-    return not any(re.match(pattern, text, re.IGNORECASE) for pattern in _KEEPS_IN_ASM)
+    group = outline_of(text)
+    if group is None:
+        return _KEEPS_IN_ASM.match(text) is None
+    if group.verb == "CREATE":
+        return group.forced  # Without FORCE, ASM itself refuses CREATE on disks that belong to a group.
+    if group.verb == "DROP":
+        return True
+    if group.clause[:1] == ("MOUNT",):
+        return group.forced
+    return not (_KEEPS_GROUP.intersection(group.clause[:1]) or group.clause[:2] == ("SET", "ATTRIBUTE"))
 
 
 def _keeps(statement: Change) -> bool:

@@ -126,6 +126,68 @@ class SwitchDisks:
 
 Change = NewGroup | DropGroup | MountGroup | SetPower | SetAttribute | AddDisks | DropDisks | ResizeDisks | SwitchDisks
 
+
+@dataclass(frozen=True, kw_only=True)
+class Outline:
+    """What every CREATE, ALTER and DROP DISKGROUP says first, whether exacell understands the rest or not.
+
+    Attributes:
+        verb: CREATE, ALTER or DROP.
+        group: the disk group, without quotes and in upper case; empty if no name stands there.
+        written: the word that names it, as it stands there.
+        tail: all that follows the group's name, to the end of the text.
+        after: all that follows that word.
+    """
+
+    verb: str
+    group: str
+    written: str
+    tail: str
+    after: str
+
+    @property
+    def clause(self) -> tuple[str, ...]:
+        """Return the words right after the name, in upper case, up to anything that is no plain word."""
+        words = _WORDS.match(self.after)
+        return tuple(words[0].upper().split()) if words is not None else ()
+
+    @property
+    def forced(self) -> bool:
+        """Return whether the word FORCE stands anywhere behind DISKGROUP."""
+        return re.search(r"\bFORCE\b", self.written + self.after, re.IGNORECASE) is not None
+
+
+_STARTS = re.compile(r"\b(?:create|alter|drop)(?=\s+diskgroup\s)", re.IGNORECASE)
+_OUTLINE = re.compile(r"(\w+)\s+diskgroup\s+(?=(?P<written>\S*))\"?\+?(?P<group>[\w$#]*)\"?", re.IGNORECASE)
+_WORDS = re.compile(r"(?:\s+\w+\b)*")
+
+
+def outline_of(sql: str) -> Outline | None:
+    """Return the outline of the disk group statement with which a text begins; None if it begins otherwise."""
+    return _outlined(sql, 0) if _STARTS.match(sql) else None
+
+
+def outlines_in(text: str) -> Iterator[Outline]:
+    """Yield the outlines of all disk group statements anywhere in a text: a script, a block, a text in quotes."""
+    for start in _STARTS.finditer(text):
+        outline = _outlined(text, start.start())
+        if outline is not None and outline.group:
+            yield outline
+
+
+def _outlined(text: str, at: int) -> Outline | None:
+    found = _OUTLINE.match(text, at)
+    if found is None:
+        return None
+    return Outline(
+        verb=found[1].upper(),
+        group=found["group"].upper(),
+        written=found["written"],
+        tail=text[found.end() :],
+        after=text[found.end("written") :],
+    )
+
+
 _TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z][\w$#]*)|(?P<number>\d+)|(?P<text>'(?:[^']|'')*')|(?P<sign>[,=]))")
 _SEARCH = re.compile(r"o/[\w.*:;-]+/[\w.*-]+")
 """A path of grid disks. Source: reference asm.md section 2."""

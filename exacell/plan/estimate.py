@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from exacell.core.cellset import fold, grouped, told_together
 from exacell.core.units import MIB, format_size, human_size
 from exacell.core.values import dataclass, replace
+from exacell.plan.asmchange import outline_of
 from exacell.plan.facts import CellFacts, Record
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.rolling import laps
@@ -43,11 +44,12 @@ _USUAL: tuple[tuple[str, float | None], ...] = (
     (r"ALTER GRIDDISK .*\bACTIVE", 120.0),
     (r"(CREATE|DROP) (GRIDDISK|CELLDISK)", 20.0),
     (r"CALIBRATE", None),
-    (r"(CREATE|DROP) DISKGROUP", 30.0),
-    (r"ALTER DISKGROUP \S+ (MOUNT|DISMOUNT)", 15.0),
     (r"(ALTER CELL VALIDATE|CREATE DIAGPACK|IMPORT)", None),
 )
 """Beginning of a statement → its usual seconds; None if they depend on things that are not read before."""
+
+_USUAL_OF_GROUPS = {"CREATE": 30.0, "DROP": 30.0, "MOUNT": 15.0, "DISMOUNT": 15.0}
+"""Verb of a disk group statement, or clause of ALTER DISKGROUP → its usual seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,10 @@ def step_seconds(step: Step) -> float | None:
     if step.watch is Watch.FLUSH:
         return None
     text = " ".join(step.statement.split())
+    group = outline_of(text)
+    if group is not None:
+        word = group.verb if group.verb != "ALTER" else "".join(group.clause[:1])
+        return _USUAL_OF_GROUPS.get(word, OFTEN)
     return next((seconds for begin, seconds in _USUAL if re.match(begin, text, re.IGNORECASE)), OFTEN if text else None)
 
 

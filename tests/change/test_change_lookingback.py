@@ -11,6 +11,7 @@ import pytest
 
 from exacell.change import leftovers as lookingback
 from exacell.core.errors import JournalError
+from exacell.journal.left import CACHES, DISKS, SERVICES
 from exacell.journal.record import Journal, Row
 from tests.plan.plan_factory import grid
 
@@ -80,7 +81,7 @@ def test_where_nothing_was_seen_the_journal_is_left_alone() -> None:
 def test_a_service_counts_as_running_when_the_cell_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a cell whose services are still stopped, or that gives no answer, nothing is noted; who gave none is told."""
     left = [_left(1, "c1", "c2", "c3", services=("cellsrv", "ms"))]
-    monkeypatch.setattr(lookingback, "stopped_services", lambda *_: left)
+    monkeypatch.setattr(SERVICES, "left", lambda *_: left)
     cells = Cells(
         {
             "c1": [{"cellsrvStatus": "running", "msStatus": "stopped"}],
@@ -94,10 +95,10 @@ def test_a_service_counts_as_running_when_the_cell_says_so(monkeypatch: pytest.M
 
 def test_disks_of_a_cell_whose_services_are_stopped_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stopped comes first: such a cell says nothing of its disks."""
-    monkeypatch.setattr(lookingback, "stopped_services", lambda *_: [_left(1, "c1", services=("cellsrv",))])
+    monkeypatch.setattr(SERVICES, "left", lambda *_: [_left(1, "c1", services=("cellsrv",))])
     monkeypatch.setattr(
-        lookingback,
-        "offline_by_cell",
+        DISKS,
+        "each",
         lambda *_: [_left(2, "c1", names=frozenset()), _left(3, "c2", names=frozenset())],
     )
     cells = Cells({})
@@ -144,10 +145,9 @@ def test_caches_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((cache, tuple(cells)))
         return told[cache]
 
-    monkeypatch.setattr(lookingback, "caching_off", lambda _: off)
+    monkeypatch.setattr(CACHES, "left", lambda *_: off)
     monkeypatch.setattr(lookingback, "seen", seen)
-    journal: Any = SimpleNamespace(caching_entries=lambda _: ())
-    rows, silent = lookingback._caching(Cells({}).ctx.fleet, journal, "r")
+    rows, silent = lookingback._caching(Cells({}).ctx.fleet, None, "r")  # type: ignore[arg-type]
     assert [(change, row.target, row.body["cache"]) for change, row in rows] == [(1, "c1", "flashcache")]
     assert silent == ["c2"]
     assert asked == [("flashcache", ("c1", "c2")), ("pmemcache", ("c1",))]

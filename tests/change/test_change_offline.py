@@ -9,7 +9,7 @@ import pytest
 from exacell.change.pending import pending
 from exacell.journal import left
 from exacell.journal.actor import actor
-from exacell.journal.left import caching_off, observe_online, offline_disks
+from exacell.journal.left import CACHES, DISKS, GRID_DISKS, note_back
 from exacell.journal.record import Journal, Row
 
 ONE, TWO = "exa1cel01", "exa1cel02"
@@ -95,7 +95,7 @@ def test_what_resume_brings_back_is_told_once(tmp_path: Path) -> None:
     dead = {"statement": "restart service cellsrv", **actor(), "pid": 4_194_305, "plan": {"stages": []}}
     journal.append("t1", journal.begin("t1", dead), gone(ONE))
     assert [item.state for item in pending(journal, "t1")] == ["unfinished"]
-    assert [item.cells for item in offline_disks(journal, "t1")] == [(ONE,)]
+    assert [item.cells for item in DISKS.left(journal, "t1")] == [(ONE,)]
 
 
 def test_what_is_seen_online_is_told_no_more(tmp_path: Path) -> None:
@@ -105,15 +105,15 @@ def test_what_is_seen_online_is_told_no_more(tmp_path: Path) -> None:
     flushing = {"what": "flush", "cachingOff": True, "cache": "flashcache", "statement": "ALTER FLASHCACHE ALL FLUSH"}
     rows = [*gone(ONE), *gone(TWO), Row(kind="intent", target=ONE, body=flushing)]
     journal.append("t1", journal.begin("t1", {"statement": "s"}), rows)
-    (both_away,) = offline_disks(journal, "t1")
+    (both_away,) = DISKS.left(journal, "t1")
     assert "exa1cel[01-02]" in both_away.sentence and "and so on, one cell at a time, to bring" in both_away.sentence
-    assert observe_online(journal, "t1", ()) == observe_online(journal, "t1", ("exa1cel03",)) == ""
-    assert observe_online(journal, "t1", (ONE,)) == ""
-    assert [item.cells for item in offline_disks(journal, "t1")] == [(TWO,)]
-    assert [item.sure for item in caching_off(journal.caching_entries("t1"))] == [False]
+    assert note_back(journal, "t1", DISKS, {}) == note_back(journal, "t1", DISKS, {"exa1cel03": (GRID_DISKS,)}) == ""
+    assert note_back(journal, "t1", DISKS, {ONE: (GRID_DISKS,)}) == ""
+    assert [item.cells for item in DISKS.left(journal, "t1")] == [(TWO,)]
+    assert [item.sure for item in CACHES.left(journal, "t1")] == [False]
     journal.head_path.write_text("1 0000")
-    assert "journal" in observe_online(journal, "t1", (TWO,))
-    assert observe_online(journal, "t1", ()) == ""
+    assert "journal" in note_back(journal, "t1", DISKS, {TWO: (GRID_DISKS,)})
+    assert note_back(journal, "t1", DISKS, {}) == ""
 
 
 def test_where_nothing_was_seen_online_nothing_is_written(tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_where_nothing_was_seen_online_nothing_is_written(tmp_path: Path) -> Non
     turns = journal.path.with_suffix(".lock")
     turns.unlink()
     turns.mkdir()
-    assert observe_online(journal, "t1", (TWO,)) == ""
-    assert "can't be written" in observe_online(journal, "t1", (ONE,))
+    assert note_back(journal, "t1", DISKS, {TWO: (GRID_DISKS,)}) == ""
+    assert "can't be written" in note_back(journal, "t1", DISKS, {ONE: (GRID_DISKS,)})
 
 
 def test_an_undo_brings_back_what_its_own_change_took(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_an_undo_brings_back_what_its_own_change_took(tmp_path: Path) -> None:
     for cell in (ONE, TWO):
         journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(cell))
     journal.append("t1", 2, [Row(kind="undone", body={})])
-    assert [(item.change, item.cells) for item in offline_disks(journal, "t1")] == [(1, (ONE,))]
+    assert [(item.change, item.cells) for item in DISKS.left(journal, "t1")] == [(1, (ONE,))]
 
 
 def test_a_cell_that_was_left_offline_is_told_after_a_round_over_the_others(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_cell_that_was_left_offline_is_told_after_a_round_over_the_others(tmp_
     for number in range(2, 19):
         for rows in (gone(f"exa1cel{number:02}"), both(f"exa1cel{number:02}", "ALL ACTIVE")):
             journal.append("t1", journal.begin("t1", {"statement": "s"}), rows)
-    assert [item.cells for item in offline_disks(journal, "t1")] == [(ONE,)]
+    assert [item.cells for item in DISKS.left(journal, "t1")] == [(ONE,)]
 
 
 def test_only_the_newest_switches_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +152,7 @@ def test_only_the_newest_switches_are_read(tmp_path: Path, monkeypatch: pytest.M
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(TWO))
     for number in range(5):
-        assert [item.cells for item in offline_disks(journal, "t1")] == [(TWO,)], number
+        assert [item.cells for item in DISKS.left(journal, "t1")] == [(TWO,)], number
         journal.append("t1", journal.begin("t1", {"statement": "s"}), [*gone(ONE), *BACK])
         journal.append("t1", journal.begin("t1", {"statement": "s"}), SHUT)
-    assert offline_disks(journal, "t1") == ()
+    assert DISKS.left(journal, "t1") == ()

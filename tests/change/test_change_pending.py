@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from exacell.change.pending import LOOKED_BACK, half_undone, newest_stopped, observe_caching, pending
+from exacell.change.pending import LOOKED_BACK, half_undone, newest_stopped, pending
 from exacell.core.errors import ExitCode
 from exacell.journal import actor as actors
 from exacell.journal.actor import actor
 from exacell.journal.confirming import set_deadline
+from exacell.journal.left import CACHES, note_back
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Gate, Plan, Stage, Step, Undo, as_data
 
@@ -298,7 +299,7 @@ def test_a_cache_that_was_left_off_is_told_until_it_is_seen_on(
     outcome = {"state": state, "cachingOff": True, "cache": cache}
     rows = [Row(kind="intent", target="c1", body=body), Row(kind="outcome", target="c1", body=outcome)]
     journal.append("t1", change, [*rows, ended(FAILED)])
-    observe_caching(journal, "t1", {"c1": "on"}, other)
+    note_back(journal, "t1", CACHES, {"c1": (other,)})
     found = [(item.state, item.sentence) for item in pending(journal, "t1")]
     if state == "unknown":
         sentence = UNANSWERED.get(statement, sentence)
@@ -313,7 +314,7 @@ def test_a_cache_that_was_left_off_is_told_until_it_is_seen_on(
             "DROP PMEMCACHE": "on c1 alter pmemcache all cancel flush",
         }
         assert item.mend == mends[statement]
-    observe_caching(journal, "t1", {"c1": "on"}, cache)
+    note_back(journal, "t1", CACHES, {"c1": (cache,)})
     assert not pending(journal, "t1")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from exacell.change.pending import pending
 from exacell.journal.actor import actor
-from exacell.journal.left import observe_services, stopped_services
+from exacell.journal.left import SERVICES, note_back
 from exacell.journal.record import Journal, Row
 
 ONE, TWO = "exa1cel01", "exa1cel02"
@@ -106,13 +106,13 @@ def test_what_is_seen_running_is_told_no_more(tmp_path: Path) -> None:
     """A service that somebody else started is pending until it is seen running, on that very cell."""
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), [*both(ONE, ALL), *both(TWO, DOWN)])
-    assert observe_services(journal, "t1", {ONE: ("ms", "rs"), TWO: ()}) == ""
-    assert [(item.cells, item.services) for item in stopped_services(journal, "t1")] == [((ONE, TWO), ("cellsrv",))]
-    observe_services(journal, "t1", {TWO: ("cellsrv", "ms", "rs")})
-    assert [item.cells for item in stopped_services(journal, "t1")] == [(ONE,)]
+    assert note_back(journal, "t1", SERVICES, {ONE: ("ms", "rs"), TWO: ()}) == ""
+    assert [(item.cells, item.services) for item in SERVICES.left(journal, "t1")] == [((ONE, TWO), ("cellsrv",))]
+    note_back(journal, "t1", SERVICES, {TWO: ("cellsrv", "ms", "rs")})
+    assert [item.cells for item in SERVICES.left(journal, "t1")] == [(ONE,)]
     # Stopped anew it is pending anew.
     journal.append("t1", journal.begin("t1", {"statement": "s"}), both(TWO, DOWN))
-    assert [(item.change, item.cells) for item in stopped_services(journal, "t1")] == [(1, (ONE,)), (2, (TWO,))]
+    assert [(item.change, item.cells) for item in SERVICES.left(journal, "t1")] == [(1, (ONE,)), (2, (TWO,))]
 
 
 AGAIN_STOPPED = [
@@ -132,9 +132,16 @@ def test_what_is_stopped_stays_so_when_stopping_it_again_fails(
         journal.append(
             "t1", journal.begin("t1", {"statement": "s"}), both(ONE, DOWN, state) if state else [sent(ONE, DOWN)]
         )
-    assert [item.sentence for item in stopped_services(journal, "t1")] == [told]
-    observe_services(journal, "t1", {ONE: ("cellsrv",)})
-    assert not stopped_services(journal, "t1")
+    assert [item.sentence for item in SERVICES.left(journal, "t1")] == [told]
+    note_back(journal, "t1", SERVICES, {ONE: ("cellsrv",)})
+    assert not SERVICES.left(journal, "t1")
+
+
+def test_an_undo_alone_starts_nothing(tmp_path: Path) -> None:
+    """A service that a change stopped is pending after its undo as well, until a statement starts it or it is seen running."""
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("t1", journal.begin("t1", {"statement": "s"}), [*both(ONE, DOWN), Row(kind="undone", body=actor())])
+    assert [item.sentence for item in SERVICES.left(journal, "t1")] == [LEFT]
 
 
 def test_where_nothing_was_seen_running_nothing_is_written(tmp_path: Path) -> None:
@@ -144,8 +151,8 @@ def test_where_nothing_was_seen_running_nothing_is_written(tmp_path: Path) -> No
     turns = journal.path.with_suffix(".lock")
     turns.unlink()
     turns.mkdir()
-    assert observe_services(journal, "t1", {ONE: ("ms",), TWO: ("cellsrv",)}) == ""
-    assert "can't be written" in observe_services(journal, "t1", {ONE: ("cellsrv",)})
+    assert note_back(journal, "t1", SERVICES, {ONE: ("ms",), TWO: ("cellsrv",)}) == ""
+    assert "can't be written" in note_back(journal, "t1", SERVICES, {ONE: ("cellsrv",)})
 
 
 def test_a_journal_that_cannot_be_written_stops_no_reading(tmp_path: Path) -> None:
@@ -153,4 +160,4 @@ def test_a_journal_that_cannot_be_written_stops_no_reading(tmp_path: Path) -> No
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), both(ONE, DOWN))
     journal.head_path.write_text("1 0000")
-    assert "journal" in observe_services(journal, "t1", {ONE: ("cellsrv",)})
+    assert "journal" in note_back(journal, "t1", SERVICES, {ONE: ("cellsrv",)})

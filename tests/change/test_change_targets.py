@@ -11,8 +11,8 @@ import pytest
 
 from exacell.change.running import Outcome, StepResult
 from exacell.change.targets import kinds
-from exacell.change.targets.base import Failed, Going, Wanted, Way
-from exacell.change.targets.kinds import WAYS, Targets, opened
+from exacell.change.targets.base import DirectWay, Failed, Going, OwnedWay, Wanted, Way
+from exacell.change.targets.kinds import DIRECT, OWNED, Targets, opened
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.model import Check, Op, Step
 from exacell.plan.targets import ASM, CELL, DATABASE, HOST, KINDS
@@ -27,8 +27,20 @@ STEPS = {
 
 
 def test_every_kind_has_its_way() -> None:
-    """There is no kind of target that exacell can plan for and not work with."""
-    assert list(WAYS) == list(KINDS)
+    """There is no kind of target that exacell can plan for and not work with; those with one state on all nodes have owners."""
+    assert list(DIRECT) == [kind for kind in KINDS if not kind.shared]
+    assert list(OWNED) == [kind for kind in KINDS if kind.shared]
+
+
+def test_no_way_has_what_it_cannot_do() -> None:
+    """Only what has owners is opened, only what has none is reached by the rack's fleet; nothing that a way has is a stub."""
+    fleet, clients = SimpleNamespace(), {"main": 1}
+    for kind in DIRECT.values():
+        way = kind(fleet)  # type: ignore[arg-type]
+        assert way.fleet is fleet and not hasattr(way, "opened") and not hasattr(way, "clients")
+    for owned in OWNED.values():
+        assert owned(clients).clients is clients and not hasattr(owned(clients), "fleet")
+        assert "opened" in vars(owned)
 
 
 @pytest.fixture
@@ -36,27 +48,39 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, list[str]]]:
     """(kind, what was done, targets) of each way that was used."""
     found: list[tuple[str, str, list[str]]] = []
 
-    def way(word: str) -> type[Way]:
-        class Told(Way):
-            def __init__(self, fleet: Any, clients: Mapping[str, Any]) -> None:
-                super().__init__(fleet, clients)
-                found.append((word, "clients", list(clients)))
+    class Told(Way):
+        word: str
+
+        def failed(self, wanted: Wanted, cancel: threading.Event | None) -> Failed:
+            found.append((self.word, "failed", list(wanted)))
+            return {target: {0: self.word} for target in wanted}
+
+        def send(self, steps: Sequence[Step], going: Going) -> list[StepResult]:
+            found.append((self.word, "send", [step.target for step in steps]))
+            return [StepResult(step=step, outcome=Outcome.DONE, said=self.word) for step in steps]
+
+    def direct(of: str) -> type[DirectWay]:
+        class ToldDirectly(Told, DirectWay):
+            word = of
+
+        return ToldDirectly
+
+    def owned(of: str) -> type[OwnedWay]:
+        class ToldByOwner(Told, OwnedWay):
+            word = of
+
+            def __init__(self, clients: Mapping[str, Any]) -> None:
+                super().__init__(clients)
+                found.append((of, "clients", list(clients)))
 
             @staticmethod
             def opened(session: Any, services: Any, name: str, foreseen: Any) -> Any:
-                return f"{word} {name}"
+                return f"{of} {name}"
 
-            def failed(self, wanted: Wanted, cancel: threading.Event | None) -> Failed:
-                found.append((word, "failed", list(wanted)))
-                return {target: {0: word} for target in wanted}
+        return ToldByOwner
 
-            def send(self, steps: Sequence[Step], going: Going) -> list[StepResult]:
-                found.append((word, "send", [step.target for step in steps]))
-                return [StepResult(step=step, outcome=Outcome.DONE, said=word) for step in steps]
-
-        return Told
-
-    monkeypatch.setattr(kinds, "WAYS", {kind: way(kind.word) for kind in KINDS})
+    monkeypatch.setattr(kinds, "DIRECT", {kind: direct(kind.word) for kind in DIRECT})
+    monkeypatch.setattr(kinds, "OWNED", {kind: owned(kind.word) for kind in OWNED})
     return found
 
 
@@ -70,7 +94,7 @@ def test_each_target_is_asked_in_the_way_of_its_kind(told: list[tuple[str, str, 
     wanted = {target: (step, step.proves) for target, step in [*STEPS.items(), ("c2", other)]}
     failed = targets.failed(wanted)
     assert failed == {**{target: {0: kind.word} for target, kind in WAY_OF.items()}, "c2": {0: "cell"}}
-    assert [targets for _, what, targets in told if what == "clients"] == [[], [], ["main"], ["database SPOT"]]
+    assert [targets for _, what, targets in told if what == "clients"] == [["main"], ["database SPOT"]]
     assert ("cell", "failed", ["c1", "c2"]) in told
 
 
@@ -92,7 +116,7 @@ def test_what_has_one_state_on_all_nodes_is_opened_once(told: list[tuple[str, st
 def test_disks_of_a_dismounted_group_have_not_been_changed() -> None:
     """Of disks that a step took offline, ASM may show nothing later; of other proofs nothing else is good enough."""
     mode = Check(object="griddisk", attribute="asmModeStatus", value="OFFLINE")
-    cells = WAYS[CELL](SimpleNamespace(), {})  # type: ignore[arg-type]
+    cells = DIRECT[CELL](SimpleNamespace())  # type: ignore[arg-type]
     step = Step(target="c1", what="w", proves=(mode, CHECK), offline=True)
     ours, other = cells.still(step)
     assert (ours.op, ours.value, other) == (Op.IN, ("OFFLINE", UNMOUNTED), CHECK)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine_fakes import CELLS, Bench
 
 from exacell.core.units import GIB
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.plan.model import Plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 
@@ -34,4 +34,4 @@ def all_caching(bench: Bench) -> bool:
 
 def pending(bench: Bench) -> tuple[str, ...]:
     """Return the cells that the journal says may have caching off."""
-    return tuple(cell for item in caching_off(bench.rows()) for cell in item.cells)
+    return tuple(cell for item in CACHES.left_by(bench.rows()) for cell in item.cells)

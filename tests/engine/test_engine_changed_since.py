@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exacell.change.settling import changed_since
+from exacell.change.earlier import changed_since
 from exacell.journal.rows import Planned
 from exacell.journal.state import ChangeState
 from exacell.plan.model import Change, Plan, Stage, Step, as_data

@@ -11,12 +11,13 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench, said
 
+from exacell.change.earlier import newest_to_undo
 from exacell.change.execute import execute
 from exacell.change.lockwatch import FRESH, SETTLES
 from exacell.change.pending import pending
 from exacell.change.racklock import RackLock
 from exacell.change.resuming import resume, retry, unfinished
-from exacell.change.settling import newest_to_undo, settle
+from exacell.change.settling import settle
 from exacell.change.undoing import undo
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.actor import actor

@@ -11,12 +11,12 @@ from engine_fakes import CELLS, NODES, Bench
 
 from exacell.cellcli.fold import for_cell
 from exacell.change import undoing
+from exacell.change.earlier import newest_to_undo, refuse_running
 from exacell.change.pending import pending
 from exacell.change.recipeready import Ready, ReadyLine
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.running import intent
-from exacell.change.settling import newest_to_undo, refuse_running
 from exacell.change.undoing import undo
 from exacell.commands.change import undo_run
 from exacell.core.errors import ExitCode, MovedError, RefusedError

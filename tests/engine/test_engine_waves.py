@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from engine_fakes import CELLS, NODES, NOT_SENT, Bench, lost, on, outcomes, said
 
+from exacell.change.earlier import refuse_running
 from exacell.change.engine import DETACHED, LEFT
 from exacell.change.gatekeeper import LEFT_ALONE
 from exacell.change.pending import pending
 from exacell.change.running import Outcome, Report, Run, StepResult
-from exacell.change.settling import refuse_running
 from exacell.core.errors import ExitCode
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Gate, Plan, Rolling, Stage, Step

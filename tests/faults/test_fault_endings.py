@@ -18,7 +18,7 @@ import pytest
 from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
 from exacell.emulator.server import fault_control
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from tests.support.patience import must_come
@@ -63,7 +63,7 @@ class Site:
         """Require that the change has its end in the journal, no cell is left without caching, nothing went wrong in the
         program itself, and that resume, if the change was stopped, goes on with it."""
         (end,) = [row for row in self.rows() if row.kind == "end"]
-        assert end.body["exitCode"] == code and not caching_off(self.journal.caching_entries("t1"))
+        assert end.body["exitCode"] == code and not CACHES.left(self.journal, "t1")
         assert not list(self.program.home.rglob("crash-*"))
         self.go_on()
         if code:

@@ -11,7 +11,7 @@ from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import prepared, reference, state_of
 from matrix_verbs import VERBS
 
-from exacell.change.settling import done_on
+from exacell.change.earlier import done_on
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 

@@ -22,7 +22,7 @@ from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
 from exacell.emulator.server import fault_control
 from exacell.emulator.server.rack_world import RackWorld
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Journal
 from tests.support.patience import must_come
 from tests.support.program import Program
@@ -204,7 +204,7 @@ def test_sigquit_at_the_prompt_ends_a_change_as_sigterm_does(night: Night, state
             terminal.child.wait()
         ended.append((terminal.child.exitstatus, terminal.child.signalstatus))
         kinds = [row.kind for row in night.journal.entries()[before:]]
-        assert "end" in kinds and not caching_off(night.journal.caching_entries("t1"))
+        assert "end" in kinds and not CACHES.left(night.journal, "t1")
         fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
         code, said = night.run("resume -y")
         assert code == 0, said
@@ -236,7 +236,7 @@ def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signa
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 4, said
     assert f"asked to stop ({number.name})" in said and "online" not in said
-    assert night.journal.entries()[-1].kind == "end" and not caching_off(night.journal.caching_entries("t1"))
+    assert night.journal.entries()[-1].kind == "end" and not CACHES.left(night.journal, "t1")
     fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
     code, said = night.run("pending")
     assert code == 0 and "resume 1" in said and "caching off" not in said

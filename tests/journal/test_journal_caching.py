@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.journal.left import CachingOff, caching_off
+from exacell.journal.left import CACHES, CachingOff
 from exacell.journal.record import Journal, Row
 
 OFF: dict[str, object] = {"cachingOff": True}
@@ -146,4 +146,4 @@ def test_cells_without_caching(tmp_path: Path, rows: list[Row], found: tuple[Cac
     journal = Journal(tmp_path / "journal.db")
     change = journal.begin("t1", {"statement": "s"})
     journal.append("t1", change, rows)
-    assert caching_off(journal.caching_entries("t1")) == found
+    assert CACHES.left(journal, "t1") == found

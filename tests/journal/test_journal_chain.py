@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from exacell.core.errors import JournalError
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Columns, Entry, typed
 from tests.support.every import every
@@ -333,7 +333,7 @@ ON = entry("intent", cachingOff=False, cachingOn=True)
 )
 def test_caching_off(rows: list[Entry], cells: tuple[str, ...]) -> None:
     """Caching counts as off from the intent on, until it was brought back or seen on; nothing else clears it."""
-    assert tuple(cell for item in caching_off(rows) for cell in item.cells) == cells
+    assert tuple(cell for item in CACHES.left_by(rows) for cell in item.cells) == cells
 
 
 def test_caching_off_by_change() -> None:
@@ -344,7 +344,7 @@ def test_caching_off_by_change() -> None:
         entry("intent", "c3", 1, cachingOff=True),
         entry("intent", "c1", 3, cachingOff=True),
     ]
-    assert [(item.change, item.cells) for item in caching_off(rows)] == [(1, ("c3",)), (2, ("c2",)), (3, ("c1",))]
+    assert [(item.change, item.cells) for item in CACHES.left_by(rows)] == [(1, ("c3",)), (2, ("c2",)), (3, ("c1",))]
 
 
 def test_flash_and_pmem_are_told_apart() -> None:
@@ -354,13 +354,13 @@ def test_flash_and_pmem_are_told_apart() -> None:
         entry("intent", cachingOff=True, cache="pmemcache", statement="ALTER PMEMCACHE ALL FLUSH NOWAIT"),
         entry("observed", caching="on", cache="flashcache"),
     ]
-    assert [(item.cache, item.dropped) for item in caching_off(rows)] == [("pmemcache", False)]
+    assert [(item.cache, item.dropped) for item in CACHES.left_by(rows)] == [("pmemcache", False)]
     rows.append(entry("intent", cachingOff=True, cache="pmemcache", statement="DROP PMEMCACHE"))
-    assert [(item.cache, item.dropped) for item in caching_off(rows)] == [("pmemcache", True)]
+    assert [(item.cache, item.dropped) for item in CACHES.left_by(rows)] == [("pmemcache", True)]
     rows.append(entry("outcome", cachingOn=True, state="done"))
-    assert caching_off(rows)
+    assert CACHES.left_by(rows)
     rows.append(entry("outcome", cachingOn=True, state="done", cache="pmemcache"))
-    assert caching_off(rows) == ()
+    assert CACHES.left_by(rows) == ()
 
 
 def test_caching_entries_are_all_that_matter(journal: Journal) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.earlier import plan_row
 from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
-from exacell.change.settling import plan_row
 from exacell.core.errors import JournalError
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines, set_deadline
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Plan, Stage, Step, Undo, as_data
 from tests.support.forging import forging
@@ -70,7 +70,7 @@ def test_warnings_are_carried_over(journal: Journal) -> None:
     done = restart(journal)
     assert done.carried == (2, 3, 4)
     assert [row.change for row in journal.unfinished("t1")] == [2]
-    assert [(item.change, item.cells) for item in caching_off(journal.caching_entries("t1"))] == [(3, ("c1",))]
+    assert [(item.change, item.cells) for item in CACHES.left(journal, "t1")] == [(3, ("c1",))]
     assert [item.change for item in open_deadlines(journal, "t1")] == [4]
     assert journal.begin("t1", {}) == 5  # Numbers go on: one number is one change, in both files.
 

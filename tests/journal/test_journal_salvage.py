@@ -14,7 +14,7 @@ from exacell.core.errors import JournalError
 from exacell.journal import file, salvage
 from exacell.journal.actor import actor
 from exacell.journal.chain import is_whole
-from exacell.journal.left import caching_off
+from exacell.journal.left import CACHES
 from exacell.journal.reading import Stream
 from exacell.journal.record import Journal, Row
 from exacell.journal.salvage import legible
@@ -136,7 +136,7 @@ def test_a_restart_carries_over_what_can_be_read(journal: Journal) -> None:
     done = restart(journal)
     assert 30 < done.good < ROWS and done.hash == rows[done.good - 1][-1]
     assert 1 in done.carried and not done.whole
-    assert [(item.change, item.cells) for item in caching_off(journal.caching_entries("t1"))] == [(1, ("c1",))]
+    assert [(item.change, item.cells) for item in CACHES.left(journal, "t1")] == [(1, ("c1",))]
     assert journal.begin("t1", {}) > done.good // 3, "numbers go on behind those that are known"
 
 

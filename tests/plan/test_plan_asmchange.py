@@ -17,6 +17,8 @@ from exacell.plan.asmchange import (
     SetPower,
     SwitchDisks,
     meant,
+    outline_of,
+    outlines_in,
     read_asm_change,
 )
 from tests.support.every import every
@@ -178,3 +180,42 @@ def test_two_ways_to_write_a_value(name: str, one: str, other: str) -> None:
 def test_what_is_no_value(name: str, value: str) -> None:
     """A time without a number and a version of one part mean nothing."""
     assert meant(name, value) == ""
+
+
+@pytest.mark.parametrize(
+    ("sql", "verb", "group", "written", "clause", "forced"),
+    [
+        ("alter diskgroup DATA mount", "ALTER", "DATA", "DATA", ("MOUNT",), False),
+        ("Alter  DiskGroup\n data set attribute 'a'='force'", "ALTER", "DATA", "data", ("SET", "ATTRIBUTE"), True),
+        ('drop diskgroup "+X" force including contents', "DROP", "X", '"+X"', ("FORCE", "INCLUDING", "CONTENTS"), True),
+        ("create diskgroup A, B disk 'x'", "CREATE", "A", "A,", ("B", "DISK"), False),
+        ("alter diskgroup --", "ALTER", "", "--", (), False),
+        ("alter diskgroup PP dismount;", "ALTER", "PP", "PP", ("DISMOUNT",), False),
+    ],
+)
+def test_every_disk_group_statement_has_an_outline(
+    sql: str, verb: str, group: str, written: str, clause: tuple[str, ...], forced: bool
+) -> None:
+    """The verb, the group, the clause and FORCE are found in each statement about a disk group, however the rest reads."""
+    found = outline_of(sql)
+    assert found is not None
+    assert (found.verb, found.group, found.written, found.clause, found.forced) == (
+        verb,
+        group,
+        written,
+        clause,
+        forced,
+    )
+
+
+@pytest.mark.parametrize("sql", ["", "diskgroup x", "alter diskgroups x", "show diskgroup x", " drop diskgroup x"])
+def test_what_begins_otherwise_has_no_outline(sql: str) -> None:
+    """A text that does not begin with CREATE, ALTER or DROP DISKGROUP is no statement about a disk group."""
+    assert outline_of(sql) is None
+
+
+@given(st.lists(st.sampled_from(["drop diskgroup A", "alter diskgroup B mount", "echo '", ";", "x", "drop diskgroup"])))
+def test_statements_are_found_wherever_they_stand(parts: list[str]) -> None:
+    """No statement about a disk group hides behind another one, behind a quote, or behind a broken one."""
+    meant = [part.split()[2] for part in parts if len(part.split()) > 2]
+    assert [found.group for found in outlines_in("\n".join(parts)) if found.group in ("A", "B")] == meant

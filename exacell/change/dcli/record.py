@@ -14,6 +14,7 @@ from exacell.change.running import REPLY_KEPT, look_row, why_late
 from exacell.core.errors import BrokenOffError, ExitCode, JournalError
 from exacell.core.values import dataclass, field
 from exacell.journal.actor import actor
+from exacell.journal.left import caching_now
 from exacell.journal.record import Row
 from exacell.language.registry import Value
 
@@ -115,11 +116,7 @@ class Record:
         if not self.judgement.caching_off:
             return []
         cache = self.judgement.cache
-        caching = seen(self.group.services.fleet, self.group.cells, cache)
-        return [
-            Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
-            for cell, state in caching.items()
-        ]
+        return caching_now(cache, seen(self.group.services.fleet, self.group.cells, cache))
 
 
 def outcome_of(outcome: Outcome) -> dict[str, object]:

@@ -13,7 +13,6 @@ from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.foreseen import Foreseen
 from exacell.plan.model import Check, Step
 from exacell.session.asm import AsmClient
-from exacell.session.fleet import Fleet
 from exacell.session.given import Services, Session
 from exacell.transport.base import Judgement, Reply
 
@@ -23,8 +22,8 @@ class AsmClusters(SqlWay):
 
     clients: Mapping[str, AsmClient]
 
-    def __init__(self, fleet: Fleet, clients: Mapping[str, AsmClient]) -> None:
-        super().__init__(fleet, clients)
+    def __init__(self, clients: Mapping[str, AsmClient]) -> None:
+        super().__init__(clients)
         self._seen: dict[str, AsmFacts] = {}
 
     @staticmethod

@@ -58,24 +58,7 @@ class Going:
 
 
 class Way(ABC):
-    """The way to the targets of one kind.
-
-    Args:
-        clients: by owner, what :meth:`opened` has returned for it.
-    """
-
-    def __init__(self, fleet: Fleet, clients: Mapping[str, Any]) -> None:
-        self.fleet = fleet
-        self.clients = clients
-
-    @staticmethod
-    def opened(session: Session, services: Services, name: str, foreseen: Foreseen | None) -> Any:
-        """Return the client for the ASM cluster or database with this name; only kinds with one state on all nodes have one.
-
-        Raises:
-            ConfigError: the rack has nothing of that name.
-        """
-        raise NotImplementedError
+    """The way to the targets of one kind."""
 
     @abstractmethod
     def failed(self, wanted: Wanted, cancel: threading.Event | None) -> Failed:
@@ -100,6 +83,33 @@ class Way(ABC):
     def far(self, step: Step) -> tuple[str, float, float] | None:
         """Return the progress of what a step waits for, from the last look: in words, 0 to 1, seconds left; None if unknown."""
         return None
+
+
+class DirectWay(Way):
+    """The way to targets that are hosts of the rack: whoever reaches the host reaches the target."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+
+
+class OwnedWay(Way):
+    """The way to something with one state on all of its nodes: each owner, a cluster or a database, has a client.
+
+    Args:
+        clients: by owner, what :meth:`opened` has returned for it.
+    """
+
+    def __init__(self, clients: Mapping[str, Any]) -> None:
+        self.clients = clients
+
+    @staticmethod
+    @abstractmethod
+    def opened(session: Session, services: Services, name: str, foreseen: Foreseen | None) -> Any:
+        """Return the client for the ASM cluster or database with this name.
+
+        Raises:
+            ConfigError: the rack has nothing of that name.
+        """
 
 
 def failures(checks: Sequence[Check], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[int, str]:

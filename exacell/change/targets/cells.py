@@ -12,7 +12,17 @@ from exacell.cellcli.messages import always_prints
 from exacell.cellcli.reply import errors as reply_errors, successes
 from exacell.cellcli.statement import parse
 from exacell.change.running import Outcome, StepResult
-from exacell.change.targets.base import NO_ANSWER, NOT_YET, Failed, Going, Wanted, Way, failures, meaning, upon_look
+from exacell.change.targets.base import (
+    NO_ANSWER,
+    NOT_YET,
+    DirectWay,
+    Failed,
+    Going,
+    Wanted,
+    failures,
+    meaning,
+    upon_look,
+)
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
 from exacell.core.values import replace
@@ -49,7 +59,7 @@ _ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk", "iormplan"))
 """Objects whose attributes may all appear in checks."""
 
 
-class Cells(Way):
+class Cells(DirectWay):
     """The way to cells."""
 
     def failed(self, wanted: Wanted, cancel: threading.Event | None) -> Failed:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from exacell.change.running import Outcome, StepResult
-from exacell.change.targets.base import NO_ANSWER, NOT_YET, Failed, Going, Wanted, Way, failures
+from exacell.change.targets.base import NO_ANSWER, NOT_YET, DirectWay, Failed, Going, Wanted, failures
 from exacell.core.background import unless_interrupted
 from exacell.plan.hostsettings import SETTING, written_by
 from exacell.plan.model import Check, Step
@@ -19,7 +19,7 @@ _NO_LONGER = "it was sent to DBMCLI, whose changes exacell neither makes nor tak
 """The reason for checks that an earlier version journalled."""
 
 
-class Hosts(Way):
+class Hosts(DirectWay):
     """The way to hosts that are not cells."""
 
     def failed(self, wanted: Wanted, cancel: threading.Event | None) -> Failed:

@@ -1,4 +1,4 @@
-"""Lead from a step's kind to the module that works with it; a new kind has its line in WAYS."""
+"""Lead from a step's kind to the module that works with it; a new kind has its line in DIRECT or OWNED."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from exacell.change.running import StepResult
 from exacell.change.targets.asm import AsmClusters
-from exacell.change.targets.base import Failed, Going, Wanted, Way
+from exacell.change.targets.base import DirectWay, Failed, Going, OwnedWay, Wanted, Way
 from exacell.change.targets.cells import Cells
 from exacell.change.targets.databases import Databases
 from exacell.change.targets.hosts import Hosts
@@ -18,8 +18,11 @@ from exacell.plan.targets import ASM, CELL, DATABASE, HOST, KINDS, Kind, kind_of
 from exacell.session.fleet import Fleet
 from exacell.session.given import Services, Session
 
-WAYS: Mapping[Kind, type[Way]] = {CELL: Cells, HOST: Hosts, ASM: AsmClusters, DATABASE: Databases}
-"""The module's class for each kind of target."""
+DIRECT: Mapping[Kind, type[DirectWay]] = {CELL: Cells, HOST: Hosts}
+"""The module's class for each kind of target that is a host of the rack."""
+
+OWNED: Mapping[Kind, type[OwnedWay]] = {ASM: AsmClusters, DATABASE: Databases}
+"""The module's class for each kind with one state on all of its nodes: an owner has a client."""
 
 
 def opened(
@@ -41,7 +44,7 @@ def opened(
     """
     owners = dict.fromkeys([*(step.owner for step in steps if step.kind.shared), *map(ASM.written, clusters)])
     kinds = {owner: kind_of(owner, host=False) for owner in owners}
-    return {o: WAYS[kind].opened(session, services, kind.name(o), foreseen) for o, kind in kinds.items()}
+    return {o: OWNED[kind].opened(session, services, kind.name(o), foreseen) for o, kind in kinds.items()}
 
 
 class Targets:
@@ -52,8 +55,9 @@ class Targets:
     """
 
     def __init__(self, fleet: Fleet, clients: Mapping[str, Any]) -> None:
-        own = {kind: {o: c for o, c in clients.items() if kind_of(o, host=False) is kind} for kind in KINDS}
-        self._ways = {kind: WAYS[kind](fleet, own[kind]) for kind in KINDS}
+        self._ways: dict[Kind, Way] = {kind: way(fleet) for kind, way in DIRECT.items()}
+        for kind, owned in OWNED.items():
+            self._ways[kind] = owned({o: c for o, c in clients.items() if kind_of(o, host=False) is kind})
 
     def failed(self, wanted: Wanted, cancel: threading.Event | None = None) -> Failed:
         """Return for each target the checks that fail, the check's place → why; see :meth:`Way.failed`."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from exacell.change.running import Outcome, StepResult
-from exacell.change.targets.base import NO_ANSWER, NOT_YET, Failed, Going, Wanted, Way, failures, upon_look
+from exacell.change.targets.base import NO_ANSWER, NOT_YET, Failed, Going, OwnedWay, Wanted, failures, upon_look
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
 from exacell.plan.asmfacts import sql_errors
@@ -20,7 +20,7 @@ Records = Mapping[str, Sequence[Mapping[str, Any]]]
 """By object, the records that checks are judged by."""
 
 
-class SqlWay(Way):
+class SqlWay(OwnedWay):
     """The way to something with SQL; each cluster or database is asked by itself."""
 
     @abstractmethod
