@@ -16,7 +16,7 @@ from exacell.journal.left import CACHES, SERVICES, note_back
 from exacell.language.line import Line
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
-from exacell.plan.guards.cell import refuse_taken
+from exacell.plan.guards.cell import refuse_locked_out, refuse_taken
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.guards.steps import with_inverse
 from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
@@ -50,6 +50,8 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
     refuse_taken(statement, line.text, session.cells(), session.need_rack().cells)
+    user = session.options.login or session.need_rack().write_user
+    refuse_locked_out(statement, line.text, user=user, ssh=services.transport.capabilities.programs)
     needed = facts_with_cellsrv_stopped(services, (statement,), session.cells()) or facts_needed(statement)
     facts = read = read_facts(session, services, request, *needed)
     told = _told(services, statement, facts)

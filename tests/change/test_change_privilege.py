@@ -11,8 +11,10 @@ import pytest
 
 from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.verdict import Judgement, agree
+from exacell.change.execute import execute
 from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
+from exacell.language.line import parse_line
 from exacell.plan.model import Plan, Stage, Step
 from exacell.session.logins import refuse_login, refuse_restricted, refuse_writer
 from exacell.session.request import Request as Asking
@@ -27,6 +29,7 @@ from exacell.transport.capabilities import (
     refuse_statement,
     refuse_uploads,
 )
+from tests.support.worlds import Wall, new_world, session_on
 
 
 class Transport:
@@ -298,6 +301,28 @@ def test_a_statement_that_goes_upon_a_look_goes_over_no_other_transport(
             refuse_requests([request], capabilities)
     else:
         refuse_requests([request], capabilities)
+
+
+@pytest.mark.parametrize(
+    ("statement", "capabilities", "closed"),
+    [
+        ("alter cell accessLevelPerm=remoteLoginDisabled", SSH, "SSH"),
+        ("alter cell exacliEnabled=FALSE", EXACLI, "ExaCLI"),
+    ],
+)
+def test_a_typed_statement_does_not_close_the_way_that_carries_it(
+    statement: str, capabilities: Capabilities, closed: str, tmp_path: Path
+) -> None:
+    """ALTER CELL that closes the present transport is refused before a cell is asked; over another transport it is planned."""
+    session, services, transport = session_on(new_world(Wall(), cells=2), tmp_path)
+    line = parse_line(f"{statement} -n")
+    assert line is not None
+    transport.capabilities = capabilities
+    with pytest.raises(RefusedError, match=f"it closes {closed}, by which exacell reaches the cell"):
+        execute(session, services, Asking(), line)
+    transport.capabilities = EXACLI if capabilities is SSH else SSH
+    planned = execute(session, services, Asking(), line)
+    assert [row["outcome"] for row in planned.records] == ["planned"] * 2
 
 
 @pytest.mark.parametrize("capabilities", [SSH, OPENSSH])

@@ -70,14 +70,18 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> None:
 def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False, **rack: Any) -> Any:
     """Cells of a rack that is reached as a real one, as far as a judgement looks at them."""
     known = {"c1": CellFacts(cell="c1"), "c2": CellFacts(cell="c2")} if facts is None else facts
-    found = SimpleNamespace(name="r", asm={}, **{"production": False, "opaque": "ask", "cells": tuple(known), **rack})
+    found = SimpleNamespace(
+        name="r",
+        asm={},
+        **{"production": False, "opaque": "ask", "write_user": "celladmin", "cells": tuple(known), **rack},
+    )
     ctx = SimpleNamespace(
         read_only=read_only,
         read=lambda *_, cells: known,
         fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
         need_rack=lambda: found,
         rack=found,
-        options=SimpleNamespace(dry_run=False, monitor=False, over=lambda _: {}),
+        options=SimpleNamespace(dry_run=False, monitor=False, login="", over=lambda _: {}),
         request=Request(),
         journal=SimpleNamespace(note=lambda *_: 1),
         recognition=SimpleNamespace(recognise=lambda targets: None),
@@ -120,6 +124,16 @@ def test_no_text_gives_a_cell_the_name_of_another_one() -> None:
     """What a typed statement may not, dcli's may not."""
     with pytest.raises(RefusedError, match="c1 would have the name of c9, but each cell needs its own"):
         judged(group(facts={"c1": CellFacts(cell="c1")}, cells=("c1", "c9")), "alter cell name=c9")
+
+
+def test_no_text_closes_the_way_to_a_cell() -> None:
+    """A carried text that closes SSH is refused like the same statement typed, for the login that changes cells."""
+    with pytest.raises(RefusedError, match="it closes SSH, by which exacell reaches the cell"):
+        judged(group(), "alter cell accessLevelPerm=remoteLoginDisabled")
+    root_only = "alter cell accessLevelPerm=remoteLoginEnabledRootLoginDisabled"
+    assert judged(group(), root_only).changes
+    with pytest.raises(RefusedError, match="it closes SSH for root"):
+        judged(group(write_user="root"), root_only)
 
 
 def test_a_read_only_rack_gets_reads_only() -> None:

@@ -10,9 +10,10 @@ from plan_guarding import flushed, guard, only, pmem
 
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
-from exacell.plan.guards.cell import refuse_taken
+from exacell.plan.guards.cell import refuse_locked_out, refuse_taken
 from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Op, Risk, Undo
+from tests.support.every import every
 
 
 @pytest.mark.parametrize("verb", ["shutdown", "restart"])
@@ -264,3 +265,50 @@ def test_settings_of_an_update_say_what_they_bring_about() -> None:
     """What a cell installs by itself later is an unknown risk, and the plan says why."""
     plan = guard("alter softwareupdate store='https://depot', name='24.1.5'", cell())
     assert "may install the update by itself at the time that is set" in " ".join(plan.warnings)
+
+
+LOCKED_OUT = [
+    ("accessLevelPerm=remoteLoginDisabled", "celladmin", True, "closes SSH, by", "set transport exacli"),
+    ("comment=x, accesslevelperm='REMOTELOGINDISABLED'", "celladmin", True, "closes SSH, by", "set transport exacli"),
+    (
+        "accessLevelTemp=((accessLevel='remoteLoginDisabled',startTime='now',duration='2h'))",
+        "celladmin",
+        True,
+        "closes SSH, by",
+        "set transport exacli",
+    ),
+    ("accessLevelPerm=remoteLoginEnabledRootLoginDisabled", "root", True, "closes SSH for root", "-l celladmin"),
+    ("httpsAccess=none", "u", False, "closes ExaCLI", "set transport ssh"),
+    ("exacliEnabled=FALSE", "u", False, "closes ExaCLI", "set transport ssh"),
+]
+
+STILL_REACHED = [
+    ("accessLevelPerm=remoteLoginDisabled", "celladmin", False),
+    ("accessLevelPerm=remoteLoginEnabled", "root", True),
+    ("accessLevelPerm=remoteLoginEnabledRootLoginDisabled", "celladmin", True),
+    ("accessLevelTemp=((accessLevel='remoteLoginEnabled',startTime='now',duration='2h'))", "root", True),
+    ("comment=remoteLoginDisabled", "root", True),
+    ("httpsAccess=none", "celladmin", True),
+    ("httpsAccess='192.168.10.0/24'", "u", False),
+    ("exacliEnabled=TRUE", "u", False),
+]
+
+
+@every(LOCKED_OUT)
+def test_the_way_to_a_cell_is_not_closed_over_itself(setting: str, user: str, ssh: bool, said: str, way: str) -> None:
+    """A statement that closes the way by which exacell reaches the cell is refused, with another way."""
+    text = f"alter cell {setting}"
+    with pytest.raises(RefusedError, match=said) as refused:
+        refuse_locked_out(parse(text), text, user=user, ssh=ssh)
+    assert way in (refused.value.hint or "")
+
+
+@every(STILL_REACHED)
+def test_a_cell_that_stays_reachable_is_changed(setting: str, user: str, ssh: bool) -> None:
+    """What closes another way, or opens one, goes through."""
+    refuse_locked_out(parse(f"alter cell {setting}"), "", user=user, ssh=ssh)
+
+
+def test_a_statement_on_something_else_closes_nothing() -> None:
+    """Only ALTER CELL closes a way."""
+    refuse_locked_out(parse("drop alerthistory all"), "", user="root", ssh=True)

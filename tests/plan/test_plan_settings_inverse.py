@@ -40,6 +40,12 @@ BACK = [
     ),
     ([("threshold", "T.x", "critical", "120.0")], ("ALTER THRESHOLD T.x critical=120.0",)),
     ([("threshold", "T.x", "critical", "-")], ()),
+    ([("cell", "c", "metricCollection", "TRUE")], ("ALTER CELL metricCollection=TRUE",)),
+    ([("cell", "c", "enableSmartStorage", "FALSE")], ("ALTER CELL enableSmartStorage=FALSE",)),
+    ([("cell", "c", "smtpUseSSL", "-")], ()),
+    # They decide which disks a cell has.
+    ([("cell", "c", "eighthRack", "FALSE")], ()),
+    ([("cell", "c", "flashCacheCompress", "TRUE")], ()),
     # States that LIST CELL tells and an action sets; another word than these two is no state of a light.
     ([("cell", "c", "locatorLEDStatus", "off")], ("ALTER CELL LED OFF",)),
     ([("cell", "c", "doNotServiceLEDStatus", "On")], ("ALTER CELL DONOTSERVICELED ON",)),

@@ -392,6 +392,17 @@ def test_only_a_size_is_shown_as_one(text: str, row: dict[str, Any], before: str
     assert [c.before for c in step.changes] == [before]
 
 
+@every([(True, "TRUE"), (False, "FALSE"), (None, "-")])
+def test_a_boolean_stands_in_a_plan_as_cells_print_it(value: object, before: str) -> None:
+    """A boolean attribute is shown in CellCLI's words, so that the value before can be set again."""
+    plan = Plan(
+        statement="s", rack="t1", stages=(Stage(title="t", steps=(Step(target=CELLS[0], statement="s", what="w"),)),)
+    )
+    rows = ({"name": CELLS[0], "metricCollection": value},)
+    (told,) = with_changes(plan, parse("alter cell metricCollection=maybe"), {CELLS[0]: rows}).steps
+    assert [change.before for change in told.changes] == [before]
+
+
 def test_a_list_of_values_is_shown_as_it_is_typed() -> None:
     """What a cell told as a list stands in the plan with commas."""
     text = "alter griddisk c_cd_00 availableTo=c"

@@ -27,7 +27,7 @@ from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages
 from exacell.plan.facts import CellFacts
-from exacell.plan.guards.cell import refuse_taken
+from exacell.plan.guards.cell import refuse_locked_out, refuse_taken
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
@@ -221,6 +221,7 @@ def _plans(
         return (), {}
     for found in findings.changes:
         refuse_taken(found.statement, found.text, cells, group.rack.cells)
+        refuse_locked_out(found.statement, found.text, user=session.options.login or group.rack.write_user, ssh=True)
     statements = [found.statement for found in findings.changes]
     needed = facts_with_cellsrv_stopped(services, statements, cells) or facts_for(findings.changes)
     facts = with_asm_sizes(session, services, read_facts(session, services, request, *needed, cells=cells), statements)

@@ -200,6 +200,53 @@ def refuse_taken(statement: Statement, text: str, cells: Sequence[str], others: 
         )
 
 
+_LEVELS = frozenset({"accesslevelperm", "accessleveltemp"})
+
+_SSH_OFF = (
+    "SSH",
+    _LEVELS,
+    r"\bremoteLoginDisabled\b",
+    "type `set transport exacli` first, if a login for ExaCLI exists",
+)
+_ROOT_OFF = (
+    "SSH for root",
+    _LEVELS,
+    r"\bremoteLoginEnabledRootLoginDisabled\b",
+    "-l celladmin logs in as celladmin; to keep that, set write_user=celladmin in the rack's file",
+)
+_EXACLI_OFF = (
+    "ExaCLI",
+    frozenset({"httpsaccess", "exaclienabled"}),
+    r"^\W*(?:none|false)\W*$",
+    "type `set transport ssh` first, if the cells allow SSH",
+)
+"""A way to a cell: its name, the attributes (lower case) that close it, the values that do so, and the way out. Source: Oracle
+SAGUG, Managing SSH on Storage Servers; ALTER CELL, httpsAccess."""
+
+
+def refuse_locked_out(statement: Statement, text: str, *, user: str, ssh: bool) -> None:
+    """Raise RefusedError if a statement closes the way by which exacell reaches the cell.
+
+    Args:
+        user: the login that changes cells.
+        ssh: whether cells are reached over SSH, and not over ExaCLI.
+
+    Raises:
+        RefusedError: exacell could neither check the outcome nor undo it.
+    """
+    if not isinstance(statement, CellChange) or statement.object != "CELL":
+        return
+    ways = (_SSH_OFF, *((_ROOT_OFF,) if user == "root" else ())) if ssh else (_EXACLI_OFF,)
+    for way, attributes, values, hint in ways:
+        given = [render_value(s.value) for s in statement.settings if s.attribute.lower() in attributes]
+        if any(re.search(values, value, re.IGNORECASE) for value in given):
+            raise RefusedError(
+                f"{text}: it closes {way}, by which exacell reaches the cell; exacell could then neither check the outcome "
+                "nor undo it; nothing was sent",
+                hint=hint,
+            )
+
+
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a change of compression; it changes the size of the flash disks, so no cache on them remains.
 

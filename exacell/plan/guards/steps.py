@@ -168,7 +168,7 @@ def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Ch
 _TEXT = frozenset((Kind.STRING, Kind.TEXT))
 """Kinds whose values are written in quotes, and may be set to an empty text."""
 
-_BARE = frozenset((Kind.ENUM, Kind.INT, Kind.NUMBER))
+_BARE = frozenset((Kind.ENUM, Kind.INT, Kind.NUMBER, Kind.BOOL))
 
 _ON_OFF = ("on", "off")
 
@@ -180,8 +180,8 @@ _ACTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """Attribute of a cell → the action of ALTER CELL that restores it, and the earlier values that this action can restore."""
 
-_NEVER = frozenset(("name", "availableTo"))
-"""Attributes that decide who finds an object or may use it; exacell never sets them back."""
+_NEVER = frozenset(("name", "availableTo", "eighthRack", "flashCacheCompress"))
+"""Attributes that decide who finds an object or may use it, or which disks a cell has; exacell never sets them back."""
 
 
 def with_inverse(plan: Plan) -> Plan:

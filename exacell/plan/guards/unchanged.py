@@ -160,6 +160,8 @@ def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Move
 
 
 def _shown(value: object, kind: Kind) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
     if kind is Kind.SIZE and isinstance(value, int):
         return format_size(value)
     text = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)

@@ -35,6 +35,7 @@ TAKEN = [
     ("accessLevelPerm=remotelogindisabled", "19.3"),
     ("httpsAccess='192.168.10.0/24'", "19.3"),
     ("IOTimeoutThreshold='8s'", "19.3"),
+    ("enableSmartStorage=TRUE", "19.3"),
     ("ilomSyslogClients='192.0.2.101,192.0.2.201'", "24.1"),
 ]
 
