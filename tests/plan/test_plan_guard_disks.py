@@ -197,7 +197,7 @@ def test_created_disks_are_dropped_to_take_them_back() -> None:
     behind = replace(with_flash_grids(cell()), read_now=False)
     assert not guard("create griddisk all harddisk prefix=ssd, size=16M", behind).inverse
     named = guard("create griddisk p_1 celldisk=FD_00_exa1cel01", cell())
-    assert named.inverse == {CELLS[0]: ("ALTER GRIDDISK p_1 INACTIVE", "DROP GRIDDISK p_1")}
+    assert named.inverse == {CELLS[0]: ("release griddisk name=p_1",)}
     assert not guard("create griddisk ssd_fd_00_exa1cel01 celldisk=FD_00_exa1cel01", with_flash_grids(cell())).inverse
 
 

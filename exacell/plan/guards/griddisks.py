@@ -304,8 +304,7 @@ def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> 
         return ()
     if wanted:
         return tuple(f"release griddisk prefix={prefix}" for prefix in wanted.values())
-    # A cell does not drop an active disk.
-    return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
+    return (f"release griddisk name={','.join(names)}",)
 
 
 def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
