@@ -18,6 +18,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.cell import refuse_locked_out, refuse_taken
 from exacell.plan.guards.choice import facts_needed, guard_plan
+from exacell.plan.guards.griddisks import refuse_active
 from exacell.plan.guards.steps import with_inverse
 from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
@@ -76,6 +77,8 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
         exact=request.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
+    if isinstance(statement, Change) and not session.options.over(line.flags).get("dry-run"):
+        refuse_active(facts, statement, line.text)
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
     plan = replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure))
     return Planned(plan, read if needed else {})

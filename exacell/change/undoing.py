@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from exacell.cellcli.fold import for_cell, neutral_text
+from exacell.cellcli.fold import for_cell, has_own_name, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_to_begin
@@ -33,8 +33,8 @@ from exacell.journal.left import CACHES
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
-from exacell.language.line import parse_line, with_call_flags
-from exacell.language.registry import Value
+from exacell.language.line import Line, parse_line, with_call_flags
+from exacell.language.registry import Kind, Value
 from exacell.output.result import Result, together
 from exacell.plan.foreseen import Foreseen
 from exacell.plan.guards.targets import takes_own_name
@@ -457,5 +457,13 @@ def _for_all(statement: str, cell: str) -> str:
         line = parse_line(neutral)
     except StatementError:
         return statement  # Statements that name one cell, such as online cell.
-    change = line.cellcli if line is not None else None
-    return neutral if isinstance(change, Change) and takes_own_name(change) else statement
+    return neutral if line is not None and _takes_own_name(line) else statement
+
+
+def _takes_own_name(line: Line) -> bool:
+    """Return whether each ``{cell}`` in a line is replaced by each cell's own name."""
+    if line.call is None:
+        return isinstance(line.cellcli, Change) and takes_own_name(line.cellcli)
+    params = line.call.command.params
+    others = [line.call.args.get(param.name) for param in params if param.kind is not Kind.GRIDDISK]
+    return not has_own_name(f"{others} {line.call.extra}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exacell.cellcli.fold import for_cell
 from exacell.change.earlier import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
@@ -132,14 +133,27 @@ def _kept_by_failgroup(session: Session, services: Services, asm: str) -> bool |
 
 def release(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
+    prefix, names = call.text_arg("prefix"), tuple(filter(None, call.text_arg("name").split(",")))
+    if bool(prefix) == bool(names):
+        raise StatementError(
+            "release griddisk needs prefix= or name=, and not both", hint=f"for example: {call.command.example}"
+        )
+    if names and call.args.get("media"):
+        raise StatementError("release griddisk: media= goes with prefix=", hint="leave media= out")
     facts = read_facts(session, services, request, *planning_facts(), f.IORMPLAN)
     if not request.replaying:
-        known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
-        refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
+        grids = [(cell, grid) for cell, fact in facts.items() for grid in fact.grid_disks]
+        if names:
+            own = dict.fromkeys(for_cell(name, cell) for name in names for cell in facts)
+            refuse_slip(call.text, "grid disk", tuple(own), dict.fromkeys(grid.name for _, grid in grids))
+        else:
+            known = dict.fromkeys(grid.prefix for _, grid in grids if grid.prefix)
+            refuse_slip(call.text, "grid disk with the prefix", (prefix,), known)
     plan = release_plan(
         session.need_rack().name,
         facts,
-        prefix=call.text_arg("prefix"),
+        prefix=prefix,
+        names=names,
         headers=headers_if_needed(session, services, facts),
         regrow=bool(call.args.get("regrow")),
         media=call.text_arg("media"),

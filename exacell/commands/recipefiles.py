@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 
 from exacell.core.errors import ExitCode, RecipeError, StatementError, why_unreadable
 from exacell.core.paths import ensure_dir, replace_file
@@ -182,23 +185,42 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
 
 def template(name: str, path: Path) -> str:
     """Return the template for a new recipe: the words of recipes in comments, and one statement."""
-    own = [(word.shape, word.about, word.place) for word in RECIPE_WORDS.values() if word.name != "recipe"]
-    width = max(len(shape) for shape, _, _ in own) + 2
-    header = [f"# {shape:<{width}}{about}" for shape, about, place in own if place is Place.HEADER]
-    body = [f"# {shape:<{width}}{about}" for shape, about, place in own if place is not Place.HEADER]
+    own = [word for word in RECIPE_WORDS.values() if word.name != "recipe"]
+    header = [_explained(word.shape, word.about) for word in own if word.place is Place.HEADER]
+    body = [_explained(word.shape, word.about) for word in own if word.place is not Place.HEADER]
     return "\n".join(
         (
-            f"# {name}: lines that begin with # are comments. help recipe explains every word.",
-            f"# When you leave the editor, this is checked and kept as {path}. If you change nothing, it is not kept.",
+            *_comment(f"`help recipe` explains every word. If you change something, it is checked and kept as {path}."),
             'recipe "what it does"',
-            "",
             "# More words of the header, if you need them:",
-            *header,
+            *chain(*header),
             "",
-            "# Then statements, one on each line, as at the prompt. These words work only in recipes:",
-            *body,
+            "# Then statements, one on each line, as at the prompt. Only in recipes:",
+            *chain(*body),
             "",
             "check all flashcache.status = normal",
             "",
         )
     )
+
+
+_WIDE = 78
+"""The width of a template: an editor at 80 columns shows it whole."""
+
+_SHAPE = 24
+"""The column in which the explanation of a word begins."""
+
+
+_wrap = partial(wrap, width=_WIDE, break_long_words=False, break_on_hyphens=False)
+
+
+def _comment(text: str) -> list[str]:
+    return _wrap(text, initial_indent="# ", subsequent_indent="# ")
+
+
+def _explained(shape: str, about: str) -> list[str]:
+    """Return a word of recipes with its explanation beside or below it."""
+    if len(shape) < _SHAPE:
+        below = f"# {'':<{_SHAPE}}"
+        return _wrap(about, initial_indent=f"# {shape:<{_SHAPE}}", subsequent_indent=below)
+    return [f"# {shape}", *_wrap(about, initial_indent="#   ", subsequent_indent="#   ")]

@@ -9,14 +9,16 @@ import signal
 import sys
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from types import FrameType, TracebackType
 from typing import Any
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completion
+from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_insert_mode, has_focus, is_done, is_searching, vi_insert_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -88,25 +90,49 @@ def recall(buffer: Buffer, step: int) -> None:
 
 
 def complete(buffer: Buffer) -> None:
-    """Accept the menu's word, go to its next one, or open the menu. After the only word that fits, and after a complete one,
-    insert a blank, as bash does, and the words that must follow."""
+    """Write the letters that all words have in common, as bash does, or else go to the menu's next word. After the only word
+    that fits, and after a complete one, insert a blank, and the words that must follow."""
     state = buffer.complete_state
-    if state is not None and len(state.completions) > 1:
-        buffer.complete_next()
-        return
-    if state is not None and state.completions and state.current_completion is not None:
-        buffer.complete_state = None
-        _next_word(buffer, state.completions[0].text)
+    if state is not None and state.current_completion is not None:
+        if len(state.completions) > 1:
+            buffer.complete_next()
+        else:
+            buffer.complete_state = None
+            _next_word(buffer, state.completions[0].text)
         return
     # Not by start_completion: it does nothing while the completions of the last letter are still computed.
-    only = state.completions[0] if state is not None and state.completions else _only(buffer)
-    if only is None:
-        buffer.start_completion(insert_common_part=True)
-        return
-    if buffer.document.text_before_cursor[only.start_position :].lower() != only.text.lower():
-        buffer.apply_completion(only)
-    buffer.complete_state = None
-    _next_word(buffer, only.text)
+    offered = state.completions if state is not None and state.completions else _offered(buffer)
+    if len(offered) == 1:
+        if not _is_written(buffer.document, offered[0]):
+            buffer.apply_completion(offered[0])
+        buffer.complete_state = None
+        _next_word(buffer, offered[0].text)
+    elif common := _common(buffer.document, offered):
+        buffer.apply_completion(common)  # What is inserted opens the menu again, as any typed character does.
+    elif state is not None and state.completions:
+        buffer.complete_next()
+        if _is_written(state.original_document, offered[0]):
+            buffer.complete_next()
+    else:
+        buffer.start_completion()
+
+
+def _is_written(document: Document, word: Completion) -> bool:
+    """Return whether a word stands before the cursor already."""
+    return document.text_before_cursor[document.cursor_position + word.start_position :].lower() == word.text.lower()
+
+
+def _common(document: Document, offered: Sequence[Completion]) -> Completion | None:
+    """Return the letters with which all offered words go on that begin as typed; None if there are none."""
+    start = offered[0].start_position if offered else 0
+    typed = document.text_before_cursor[document.cursor_position + start :].lower()
+    words = [one.text for one in offered if one.start_position == start and one.text.lower().startswith(typed)]
+    if not typed or not words:
+        return None
+    texts = sorted(word.lower() for word in words)
+    pairs = zip(texts[0], texts[-1], strict=False)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return Completion(words[0][:common], start) if common > -start else None
 
 
 def _next_word(buffer: Buffer, word: str) -> None:
@@ -122,13 +148,13 @@ def _next_word(buffer: Buffer, word: str) -> None:
     buffer.insert_text(added)
 
 
-def _only(buffer: Buffer) -> Completion | None:
-    """Return the only completion of the word before the cursor, at the line's end; None if there are none or several."""
+def _offered(buffer: Buffer) -> list[Completion]:
+    """Return the completions of the word before the cursor, at the line's end."""
     document = buffer.document
     if not document.is_cursor_at_the_end or document.text[-1:].isspace():
-        return None
+        return []
     offered = list(buffer.completer.get_completions(document, CompleteEvent(completion_requested=True)))
-    return offered[0] if len(offered) == 1 and offered[0].start_position else None
+    return [one for one in offered if one.start_position]
 
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6

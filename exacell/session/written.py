@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 
 from exacell.core.paths import Home
 from exacell.core.values import dataclass
@@ -26,8 +27,9 @@ class Place:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files or folders that exist there now."""
-        return tuple(sorted(self.path.parent.glob(self.path.name)))
+        """Return the files or folders that exist there now, with the drafts that a killed process left of them."""
+        names = (self.path.name, *(f"{self.path.name}{end}" for end in _DRAFTS))
+        return tuple(sorted({path for name in names for path in self.path.parent.glob(name)}))
 
     @property
     def size(self) -> int | None:
@@ -43,6 +45,10 @@ def _size(path: Path) -> int:
     except OSError:
         return 0  # It has just been removed, or belongs to another user.
 
+
+_DRAFTS = (".[0-9]*.[0-9]*",)
+"""What follows a file's name in the name of its draft, which takes the file's place at the end; see
+:func:`exacell.core.paths.replace_file`."""
 
 _CONFIG = (
     ("config.toml", "racks and settings", "what you wrote"),
@@ -70,6 +76,12 @@ _CACHE = (
     ("hung", "which cells did not answer in time", ""),
     ("releases", "which release each cell had", ""),
 )
+_HERE = ((".exacell[.-]*", "drafts beside the files of `> FILE` and `copy from`: those in this folder", ""),)
+_TEMPORARY = (
+    ("exacell-ssh-*", "settings and sockets for ssh, while it runs", ""),
+    ("exacell-*.scl", "a line of the prompt, while an editor has it", ""),
+    ("exacell-*.txt", "details of mistakes in exacell itself, where the other folder can't be written", ""),
+)
 
 
 def _unpacked() -> Path | None:
@@ -84,7 +96,9 @@ def places(home: Home, locks: Sequence[Path]) -> Iterator[Place]:
     Args:
         locks: the lock files of the configured racks.
     """
-    for folder, known in ((home.config_dir, _CONFIG), (home.state_dir, _STATE), (home.cache_dir, _CACHE)):
+    here, temporary = Path.cwd(), Path(gettempdir())
+    own = ((home.config_dir, _CONFIG), (home.state_dir, _STATE), (home.cache_dir, _CACHE))
+    for folder, known in (*own, (here, _HERE), (temporary, _TEMPORARY)):
         for name, what, lost in known:
             yield Place(path=folder / name, what=what, lost=lost)
     if (program := _unpacked()) is not None:

@@ -20,6 +20,7 @@ TAKEN_BACK = (
     ("set iorm db=SPOT share=16 limit=50", "unset iorm limit db=SPOT"),
     ("reset iorm",),
     ("disable flashlog db=SPOT", "enable flashlog db=SPOT"),
+    ("create griddisk TST_{cell} celldisk=CD_05_{cell}, size=1G", "release griddisk name=TST_{cell}"),
     ("trace on db=SPOT service=spot_batch", "trace off db=SPOT service=spot_batch"),
 )
 """Statements of which undo, once for each, brings back what was there."""

@@ -66,8 +66,10 @@ def ended(child: pexpect.spawn) -> int:
 
 
 def test_a_template_is_whole_and_laid_out() -> None:
-    """What a new recipe begins with has no problem and the usual layout, and is a recipe as soon as a mark is taken away."""
-    text = template("weekly", Path("/home/u/.config/exacell/recipes/weekly.exa"))
+    """What a new recipe begins with has no problem and the usual layout, is a recipe as soon as a mark is taken away, and an
+    editor at 80 columns shows each of its lines whole."""
+    text = template("weekly", Path("/home/oracle/.config/exacell/recipes/weekly.exa"))
+    assert [line for line in text.splitlines() if len(line) > 78] == []
     assert problems_of(read_draft("weekly", text)) == ()
     assert laid_out(text) == text
 

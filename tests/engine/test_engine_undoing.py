@@ -284,6 +284,8 @@ OWN: list[tuple[str, list[str]]] = [
     ("ALTER GRIDDISK D_00_{cell},D_01_{cell} comment='x'", ["on exa1cel[01-03] {}"]),
     ("CREATE GRIDDISK P_00_{cell} celldisk=CD_00_{cell}, size=16M", ["on exa1cel[01-03] {}"]),
     ("DROP GRIDDISK D_00_{CELL}", ["on exa1cel[01-03] {}"]),
+    ("release griddisk name=D_00_{cell},D_01_{cell}", ["on exa1cel[01-03] {}"]),
+    ("release griddisk prefix={cell}", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),
     # {cell} would stay as it is in a value, and in what is no disk.
     ("ALTER GRIDDISK D_00_{cell} comment='of {cell}'", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),
     ("online cell {cell}", ["on exa1cel01 {}", "on exa1cel02 {}", "on exa1cel03 {}"]),

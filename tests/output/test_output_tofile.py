@@ -6,16 +6,19 @@ import io
 import os
 import stat
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from exacell.core.errors import ExitCode, OutputError, StatementError
+from exacell.core.paths import Home, replace_file
 from exacell.output import tofile
 from exacell.output.delivery import Delivery
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.output.tofile import opened
+from exacell.session.written import places
 
 
 def delivery() -> Delivery:
@@ -141,3 +144,23 @@ def test_an_endless_answer_is_seen_at_once(tmp_path: Path) -> None:
         stream.write("first")
         stream.flush()
         assert file.read_text() == "first"
+
+
+def test_drafts_that_a_killed_process_left_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`files` has the draft beside the file of `> FILE`, and the drafts of its own files, where a process was killed."""
+    monkeypatch.chdir(tmp_path)
+    home = Home.from_env({"EXACELL_HOME": str(tmp_path / "home")})
+    with opened("answer.txt") as target:
+        target.stream.write("half of it")
+        (draft,) = tmp_path.glob(".exacell*")
+        found = {file for place in places(home, ()) for file in place.files}
+    assert draft in found
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", killed)
+    with suppress(KeyboardInterrupt):
+        replace_file(home.cache_dir / "hung", "exa1cel01")
+    (left,) = home.cache_dir.iterdir()
+    assert left in {file for place in places(home, ()) for file in place.files}

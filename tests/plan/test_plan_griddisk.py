@@ -35,6 +35,7 @@ def release(
     regrow: bool = False,
     prefix: str = "ssd",
     media: str = "",
+    names: tuple[str, ...] = (),
 ) -> Plan:
     return release_plan(
         "t1",
@@ -43,6 +44,7 @@ def release(
         headers=headers,
         regrow=regrow,
         media=media,
+        names=names,
         statement="release griddisk",
     )
 
@@ -391,6 +393,38 @@ def test_release_undo_only_when_exact() -> None:
     assert step(release(more), "dropgrid").undo is Undo.IMPOSSIBLE, "as many as there are flash disks"
     single = cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))
     assert step(release(single), "dropgrid").undo is Undo.IMPOSSIBLE
+
+
+def test_release_by_name_is_one_plan() -> None:
+    """Each cell releases its own disks of those named, in one plan; what was inactive is only dropped, and each comes back."""
+    awake, asleep = with_flash_grids(cell()), with_flash_grids(cell(CELLS[1]), status="inactive")
+    plan = release(awake, asleep, cell(CELLS[2]), prefix="", names=("ssd_FD_00_{cell}", f"SSD_fd_01_{CELLS[0]}"))
+    both = f"ssd_FD_00_{CELLS[0]},ssd_FD_01_{CELLS[0]}"
+    assert sent(plan) == [f"ALTER GRIDDISK {both} INACTIVE", f"DROP GRIDDISK {both}"]
+    assert sent(plan, CELLS[1]) == [f"DROP GRIDDISK ssd_FD_00_{CELLS[1]}"]
+    assert list(plan.done) == [CELLS[2]] and plan.done[CELLS[2]].startswith("it has no such grid disk")
+    assert plan.inverse == {
+        CELLS[0]: tuple(
+            f"CREATE GRIDDISK ssd_{disk}_{CELLS[0]} cellDisk={disk}_{CELLS[0]}, size=512M"
+            for disk in ("FD_00", "FD_01")
+        ),
+        CELLS[1]: (f"CREATE GRIDDISK ssd_FD_00_{CELLS[1]} cellDisk=FD_00_{CELLS[1]}, size=512M",),
+    }
+
+
+def test_what_was_set_of_a_named_disk_comes_back() -> None:
+    """A named disk that the flash cache does not serve, and that certain clients may use, is created again as such."""
+    fact = cell(grid_disks=(replace(free_grid(f"CD_00_{CELLS[0]}"), caching_policy="none", available_to="+ASM,+B"),))
+    (back,) = release(fact, prefix="", names=("ssd_CD_00_{cell}",)).inverse[CELLS[0]]
+    assert back.endswith(", size=512M, cachingPolicy=none, availableTo='+ASM,+B'")
+
+
+def test_a_named_disk_in_use_is_not_released() -> None:
+    """A disk of a disk group is refused by name too, with the statement that takes it out of ASM."""
+    fact = cell(grid_disks=(grid(f"CD_00_{CELLS[0]}"),))
+    with pytest.raises(RefusedError, match="disk group DATA uses it") as caught:
+        release(fact, prefix="", names=("DATA_CD_00_{cell}",))
+    assert "drop disk" in caught.value.hint
 
 
 def test_release_takes_exactly_the_prefix() -> None:

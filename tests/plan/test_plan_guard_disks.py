@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, cache, cell, free_grid, grid, rack, with_flash_grids
+from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, with_flash_grids
 from plan_guarding import guard, only
 
+from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.guards.griddisks import refuse_active
 from exacell.plan.model import Op, Risk, Undo
 from tests.support.every import every
 
@@ -197,7 +200,7 @@ def test_created_disks_are_dropped_to_take_them_back() -> None:
     behind = replace(with_flash_grids(cell()), read_now=False)
     assert not guard("create griddisk all harddisk prefix=ssd, size=16M", behind).inverse
     named = guard("create griddisk p_1 celldisk=FD_00_exa1cel01", cell())
-    assert named.inverse == {CELLS[0]: ("ALTER GRIDDISK p_1 INACTIVE", "DROP GRIDDISK p_1")}
+    assert named.inverse == {CELLS[0]: ("release griddisk name=p_1",)}
     assert not guard("create griddisk ssd_fd_00_exa1cel01 celldisk=FD_00_exa1cel01", with_flash_grids(cell())).inverse
 
 
@@ -514,3 +517,45 @@ def test_only_what_is_brought_back_is_told_as_dropped() -> None:
     back = guard("alter griddisk all active", gone)
     assert any("ASM has dropped 1 of its grid disks for good" in line for line in back.warnings)
     assert not any("has dropped" in line for line in guard("alter griddisk all inactive", gone).warnings)
+
+
+def drop(text: str, fact: CellFacts) -> None:
+    statement = parse(text)
+    assert isinstance(statement, Change)
+    refuse_active({fact.cell: fact}, statement, text)
+
+
+ACTIVE = [
+    ("drop griddisk ssd_FD_00_exa1cel01", "release griddisk name=ssd_FD_00_exa1cel01` deactivates and drops it"),
+    ("drop griddisk all prefix=ssd", "release griddisk prefix=ssd` deactivates and drops them"),
+    (f"drop griddisk {','.join(f'ssd_FD_0{n}_exa1cel01' for n in range(3))}", "`alter griddisk … inactive` first"),
+]
+
+
+@pytest.mark.parametrize(("text", "way"), ACTIVE)
+def test_an_active_disk_is_refused_with_the_statement_for_it(text: str, way: str) -> None:
+    """DROP GRIDDISK of an active disk is refused with the statement that drops it, if there is one."""
+    many = with_flash_grids(cell(cell_disks=tuple(disk(f"FD_0{n}_exa1cel01") for n in range(3))))
+    with pytest.raises(RefusedError, match="CellCLI drops only inactive grid disks; nothing was sent") as caught:
+        drop(text, many)
+    assert way in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "drop griddisk all prefix=ssd force",
+        "drop griddisk all prefix=ssd prepare",
+        "drop griddisk all harddisk prefix=ssd",
+        "alter griddisk all size=1G",
+    ],
+)
+def test_what_drops_no_active_disk_is_not_refused_for_it(text: str) -> None:
+    """FORCE, PREPARE, other disks and other verbs pass the question for active disks."""
+    drop(text, with_flash_grids(cell(grid_disks=())))
+
+
+def test_an_inactive_disk_may_be_dropped() -> None:
+    """DROP GRIDDISK passes where each named disk is inactive."""
+    text = "drop griddisk all prefix=ssd"
+    drop(text, with_flash_grids(cell(), status="inactive"))

@@ -50,7 +50,7 @@ def test_a_grid_disk_is_made_with_each_cell_s_own_names() -> None:
         own = f"p_{step.target}"
         assert step.statement == f"CREATE GRIDDISK {own} cellDisk=FD_00_{step.target}, size=112M"
         assert [check.where for check in step.proves] == [{"name": (own,)}] == [check.where for check in step.needs]
-        assert plan.inverse[step.target] == (f"ALTER GRIDDISK {own} INACTIVE", f"DROP GRIDDISK {own}")
+        assert plan.inverse[step.target] == (f"release griddisk name={own}",)
     assert plan.targets == tuple(rack())
 
 

@@ -35,8 +35,8 @@ COMMANDS = (
         effect=Effect.READ,
         summary="every place on this machine that exacell writes into, with its size",
         details="-o json also has what is lost without it. Files that you name yourself (spool, > FILE, report to=, copy "
-        "from) are not among them. On cells nothing is written; on other hosts, sh --detach keeps its output in "
-        "/tmp/exacell-* until it is fetched.",
+        "from) are not among them, but their drafts in this folder are. On cells nothing is written; on other hosts, "
+        "sh --detach keeps its output in /tmp/exacell-* until it is fetched.",
         example="files",
         recipe_ok=False,
         handler="exacell.commands.doctor:files",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exacell.core.values import replace
 from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "grid disks"
@@ -74,7 +75,8 @@ COMMANDS = (
         "re-creates it over all free flash.",
         example="release griddisk prefix=ssddisk regrow=yes -y",
         params=(
-            _PREFIX,
+            replace(_PREFIX, required=False),
+            Param(name="name", kind=Kind.GRIDDISK, help="these disks instead (one or more, with commas)"),
             Param(name="media", kind=Kind.CHOICE, choices=("flash", "hard"), help="only those on such disks"),
             Param(name="regrow", kind=Kind.BOOL, default="no", help="give the space to the flash cache"),
         ),

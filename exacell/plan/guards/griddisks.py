@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from exacell.cellcli.fold import neutral_text
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
@@ -304,8 +305,7 @@ def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> 
         return ()
     if wanted:
         return tuple(f"release griddisk prefix={prefix}" for prefix in wanted.values())
-    # A cell does not drop an active disk.
-    return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
+    return (f"release griddisk name={','.join(names)}",)
 
 
 def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
@@ -331,6 +331,35 @@ def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, 
     names = ",".join(grid.name for grid in grids[:_NAMED])
     why = f"CellCLI does not drop an active grid disk: type `alter griddisk {names} inactive` first"
     return on_disks(grids, "status", "active", op=Op.NE, why=why)
+
+
+def refuse_active(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise RefusedError if DROP without FORCE names a grid disk that is active now.
+
+    A preview does not ask this: an earlier line may deactivate the disk before this one is sent.
+
+    Raises:
+        RefusedError: names the disks, and the statement that deactivates and drops them.
+    """
+    if (statement.verb, statement.object) != ("DROP", "GRIDDISK") or statement.has("FORCE"):
+        return
+    found = {cell: [g for g in targets_of(fact, statement) if g.status == "active"] for cell, fact in facts.items()}
+    active = {cell: grids for cell, grids in found.items() if grids}
+    if not active or not _inactive(next(iter(active.values())), statement):
+        return
+    every = [(cell, grid) for cell, grids in active.items() for grid in grids]
+    names = list(dict.fromkeys(g.name if len(active) == 1 else neutral_text(g.name, cell) for cell, g in every))
+    starts = {grid.prefix.lower() for _, grid in every}
+    way = "`alter griddisk … inactive` first"
+    if statement.all and starts == {prefix.lower() for prefix in prefixes(statement)} - {""}:
+        way = f"`release griddisk prefix={every[0][1].prefix}` deactivates and drops them"
+    elif len(names) <= _NAMED:
+        way = f"`release griddisk name={','.join(names)}` deactivates and drops {'it' if len(every) == 1 else 'them'}"
+    raise RefusedError(
+        f"{text} refused on {fold(active)}: {fold_briefly(names)} {'is' if len(every) == 1 else 'are'} active, and "
+        "CellCLI drops only inactive grid disks; nothing was sent",
+        hint=way,
+    )
 
 
 def slow(statement: CellChange) -> bool:

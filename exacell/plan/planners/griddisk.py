@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from exacell.cellcli.fold import for_cell
 from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent
 from exacell.core.units import counted, format_size, whole_size
+from exacell.core.values import replace
 from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
@@ -20,12 +22,22 @@ Headers = Mapping[str, str] | None
 """Grid disk name (lower case) → header_status over all ASM clusters; None if no ASM could be asked."""
 
 
-def members(facts: Mapping[str, CellFacts], prefix: str, media: str = "") -> dict[str, tuple[GridDisk, ...]]:
+def members(
+    facts: Mapping[str, CellFacts], prefix: str, media: str = "", names: Collection[str] = ()
+) -> dict[str, tuple[GridDisk, ...]]:
     """Return the grid disks named exactly ``prefix_<celldisk>``, by cell; cells without any are left out.
 
     Args:
         media: ``flash`` or ``hard`` leaves out those on the other kind; empty means both.
+        names: return the grid disks with these names instead; ``{cell}`` in a name is each cell's own name.
     """
+    if names:
+        named = {cell: {for_cell(name, cell).lower() for name in names} for cell in facts}
+        there = {
+            cell: tuple(grid for grid in fact.grid_disks if grid.name.lower() in named[cell])
+            for cell, fact in facts.items()
+        }
+        return {cell: grids for cell, grids in there.items() if grids}
     found = {
         cell: tuple(g for g in fact.grid_disks if g.prefix.lower() == prefix.lower() and media in ("", _medium(g)))
         for cell, fact in facts.items()
@@ -124,38 +136,37 @@ def release_plan(
     regrow: bool,
     statement: str,
     media: str = "",
+    names: Sequence[str] = (),
 ) -> Plan:
-    """Return the plan that deactivates and drops the grid disks ``prefix_<celldisk>``.
+    """Return the plan that deactivates and drops the grid disks ``prefix_<celldisk>``, or those with these names.
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
         regrow: re-create the flash cache afterwards, over all free flash.
         media: ``flash`` or ``hard`` releases only those on such disks; empty means both.
+        names: the disks, instead of a prefix; each cell releases its own ones.
 
     Raises:
         RefusedError: a disk is not free, or the flash cache must not be flushed.
     """
-    found = members(facts, prefix, media)
-    apart = _free_apart(prefix, found, headers) or ways_out(found, headers, members=False)
-    refuse_used("release griddisk", found, headers, apart=apart)
-    where = f" on {media} disks" if media else ""
-    done = {
-        cell: absent(
-            f"it has no grid disks {prefix}_*{where}", [prefix], [g.prefix for g in fact.grid_disks if g.prefix]
-        )
-        for cell, fact in facts.items()
-        if cell not in found
-    }
+    found = members(facts, prefix, media, names)
+    apart = "" if names else _free_apart(prefix, found, headers)
+    refuse_used("release griddisk", found, headers, apart=apart or ways_out(found, headers, members=bool(names)))
+    done = {cell: _nothing_there(fact, prefix, media, names) for cell, fact in facts.items() if cell not in found}
     stages: list[Stage] = []
     notes: list[str] = []
     if found:
-        drops = (_drop(facts[c], g, prefix, alone=_alone(facts, found, prefix)) for c, g in found.items())
-        stages += staged("deactivate", (_inactive(c, g) for c, g in found.items()), "inactive")
-        stages += staged(f"drop grid disks {prefix}_*", drops, "dropgrid", gate=Gate.ALL)
+        alone = not names and _alone(facts, found, prefix)
+        drops = (
+            _drop_named(c, g) if names else _drop_prefix(facts[c], g, prefix, alone=alone) for c, g in found.items()
+        )
+        awake = {c: tuple(grid for grid in g if not names or grid.status == "active") for c, g in found.items()}
+        stages += staged("deactivate", (_inactive(c, g) for c, g in awake.items() if g), "inactive")
+        stages += staged(f"drop grid disks {_shown(found, prefix, names)}", drops, "dropgrid", gate=Gate.ALL)
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
         notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
-    inverse = _taken_back(facts, found, prefix, regrown=bool(regrow))
+    inverse = _taken_back(facts, found, prefix, regrown=regrow, names=names)
     if regrow:
         grown, sizes_by_cell = _regrow(facts, found)
         if grown:
@@ -185,11 +196,36 @@ def release_plan(
     )
 
 
+def _nothing_there(fact: CellFacts, prefix: str, media: str, names: Sequence[str]) -> str:
+    """Return why a cell has nothing to release, with the most similar prefix or name that it has."""
+    if names:
+        return absent("it has no such grid disk", names, [grid.name for grid in fact.grid_disks])
+    where = f" on {media} disks" if media else ""
+    known = [grid.prefix for grid in fact.grid_disks if grid.prefix]
+    return absent(f"it has no grid disks {prefix}_*{where}", [prefix], known)
+
+
+def _shown(found: Mapping[str, Sequence[GridDisk]], prefix: str, names: Sequence[str]) -> str:
+    """Return the released disks as text for a title."""
+    return fold_briefly([grid.name for grids in found.values() for grid in grids]) if names else f"{prefix}_*"
+
+
 def _taken_back(
-    facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str, *, regrown: bool
+    facts: Mapping[str, CellFacts],
+    found: Mapping[str, Sequence[GridDisk]],
+    prefix: str,
+    *,
+    regrown: bool,
+    names: Sequence[str] = (),
 ) -> dict[str, tuple[str, ...]]:
     """Return, by cell, the statements that restore its grid disks: first the cache's old size, then the disks."""
     back: dict[str, tuple[str, ...]] = {}
+    if names:
+        for cell, grids in found.items():
+            cache = facts[cell].flash_cache
+            resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
+            back[cell] = (*resize, *map(_created_again, grids))
+        return back
     if not _alone(facts, found, prefix):
         return back
     for cell, grids in found.items():
@@ -217,6 +253,16 @@ def _taken_back(
             carve += f", availableTo='{min(clients)}'" if min(clients) else ""
         back[cell] = (*resize, carve)
     return back
+
+
+def _created_again(grid: GridDisk) -> str:
+    """Return the statement that creates a grid disk again, empty."""
+    settings = [f"cellDisk={grid.cell_disk}", f"size={whole_size(grid.size)}"]
+    if grid.caching_policy == "none":  # Source: cellcli.md 6.6.
+        settings.append("cachingPolicy=none")
+    if grid.available_to:
+        settings.append(f"availableTo='{grid.available_to}'")
+    return f"CREATE GRIDDISK {grid.name} {', '.join(settings)}"
 
 
 def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
@@ -266,8 +312,19 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
     )
 
 
-def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> Step:
-    names = tuple(grid.name for grid in grids)
+def _drop_named(cell: str, grids: Sequence[GridDisk]) -> Step:
+    """Return the step that drops grid disks that were named one by one."""
+    return replace(
+        _drop(cell, grids, "; ".join(map(_created_again, grids)), Undo.STATEMENT),
+        changes=tuple(
+            Change(object="griddisk", name=grid.name, attribute="size", before=format_size(grid.size), after="-")
+            for grid in grids
+        ),
+    )
+
+
+def _drop_prefix(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> Step:
+    """Return the step that drops the grid disks of a prefix."""
     sizes = {grid.size for grid in grids}
     flash = all(grid.flash for grid in grids)
     whole = alone and len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
@@ -276,8 +333,17 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: boo
         why = f"carve makes no grid disks {prefix}_* beside those on disks of another kind"
     media = media_of(fact, "flash" if flash else "hard") if whole else None
     again = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(min(sizes))}" if media else ""
+    before = f"{len(grids)} × {', '.join(format_size(size) for size in sorted(sizes))}"
+    return replace(
+        _drop(fact.cell, grids, again or why, Undo.STATEMENT if again else Undo.IMPOSSIBLE),
+        changes=(Change(object="griddisk", name=f"{prefix}_*", attribute="size", before=before, after="-"),),
+    )
+
+
+def _drop(cell: str, grids: Sequence[GridDisk], inverse: str, undo: Undo) -> Step:
+    names = tuple(grid.name for grid in grids)
     return Step(
-        target=fact.cell,
+        target=cell,
         statement=f"DROP GRIDDISK {','.join(names)}",
         what=f"drop {counted(len(names), 'grid disk')}",
         needs=(
@@ -287,15 +353,6 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: boo
         proves=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}),),
         expect=len(names),
         risk=Risk.PERFORMANCE,
-        undo=Undo.STATEMENT if again else Undo.IMPOSSIBLE,
-        inverse=again or why,
-        changes=(
-            Change(
-                object="griddisk",
-                name=f"{prefix}_*",
-                attribute="size",
-                before=f"{len(names)} × {', '.join(format_size(size) for size in sorted(sizes))}",
-                after="-",
-            ),
-        ),
+        undo=undo,
+        inverse=inverse,
     )

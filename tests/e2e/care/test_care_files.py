@@ -41,9 +41,18 @@ def test_nothing_is_written_anywhere_else(rack) -> None:
 
 
 def test_the_page_on_removing_names_the_folders(program) -> None:
-    """docs/install.md has the folders of configuration, state and cache, and the locks of real racks, which files names, too."""
+    """docs/install.md has the folders of configuration, state and cache, the locks of real racks and the drafts, which files
+    names, too."""
     text = (ROOT / "docs" / "install.md").read_text()
-    for place in ("~/.config/exacell", "~/.local/state/exacell", "~/.cache/exacell", "/var/tmp/exacell-", "`files`"):
+    drafts = ("`.exacell.PID.THREAD`", "`.exacell-*`", "`exacell-ssh-*`", "`exacell-*.scl`", "`exacell-*.txt`")
+    for place in (
+        "~/.config/exacell",
+        "~/.local/state/exacell",
+        "~/.cache/exacell",
+        "/var/tmp/exacell-",
+        "`files`",
+        *drafts,
+    ):
         assert place in text
     (program.home / "racks.d").mkdir(parents=True, exist_ok=True)
     (program.home / "racks.d" / "real.toml").write_text('cells = "exa7cel[01-02]"\n')

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.completion import CompleteEvent, WordCompleter
 from prompt_toolkit.document import Document
 
 from exacell.prompt.keys import complete
@@ -43,6 +43,42 @@ def test_tab_goes_on_behind_a_whole_word(typed: str, becomes: str) -> None:
     buffer.start_completion = lambda **how: None  # type: ignore[method-assign]
     complete(buffer)
     assert buffer.text == becomes
+
+
+DISKS = WordCompleter(["DATA_CD_00", "DATA_CD_01", "RECO_CD_00", "cold", "cool", "coolest"], ignore_case=True)
+
+
+def at(typed: str, *, menu: bool) -> Buffer:
+    """A buffer with a text, and with its menu open or not."""
+    buffer = Buffer(completer=DISKS, document=Document(typed, len(typed)))
+    buffer.start_completion = lambda **how: None  # type: ignore[method-assign]
+    if menu:
+        offered = list(DISKS.get_completions(buffer.document, CompleteEvent()))
+        buffer.complete_state = CompletionState(buffer.document, offered)
+    return buffer
+
+
+@pytest.mark.parametrize("menu", [True, False])
+@pytest.mark.parametrize(
+    ("typed", "becomes"), [("D", "DATA_CD_0"), ("data", "DATA_CD_0"), ("list c", "list co"), ("r", "RECO_CD_00 ")]
+)
+def test_tab_writes_what_all_words_have_in_common(typed: str, becomes: str, menu: bool) -> None:
+    """Tab writes the letters that all words have in common, whether the menu is open already or not."""
+    buffer = at(typed, menu=menu)
+    complete(buffer)
+    assert buffer.text == becomes
+
+
+@pytest.mark.parametrize(
+    ("typed", "becomes"),
+    [("co", ["cold", "cool", "coolest", "co"]), ("cool", ["coolest"]), ("DATA_CD_0", ["DATA_CD_00", "DATA_CD_01"])],
+)
+def test_tab_takes_the_next_word_of_the_menu(typed: str, becomes: list[str]) -> None:
+    """Where nothing more is common, each Tab takes the menu's next word, but not first the one that is written."""
+    buffer = at(typed, menu=True)
+    for word in becomes:
+        complete(buffer)
+        assert buffer.text == word
 
 
 def test_tab_writes_a_whole_statement(start: Start) -> None:
