@@ -29,6 +29,7 @@ class Segment:
         partition: empty unless it is a partition of the object.
         kind: TABLE or INDEX.
         cell_flash_cache: DEFAULT, KEEP or NONE.
+        unusable: whether the table of an index was moved since the index was built.
     """
 
     owner: str
@@ -39,6 +40,7 @@ class Segment:
     size_bytes: int
     partition: str = ""
     cell_flash_cache: str = DEFAULT
+    unusable: bool = False
 
     @property
     def segment_type(self) -> str:
