@@ -25,7 +25,7 @@ from exacell.emulator.database.tablespace_changes import check_room, check_table
 from exacell.emulator.database.views import user_tables
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.storage.databases import Database
-from exacell.emulator.storage.segments import CHOICES, DEFAULT, Segment, clause_shares
+from exacell.emulator.storage.segments import CHOICES, DEFAULT, Segment, clause_shares, default_tablespace
 from exacell.emulator.work.reading import blocks_of
 from exacell.emulator.work.tables import SYS, UserTable, known_as, read_columns
 
@@ -115,7 +115,9 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
         _skip_parentheses(reader, 906)
     if kind == "TABLE" and reader.here.is_word("ORGANIZATION") and reader.ahead().is_word("EXTERNAL"):
         raise _no_directory(reader)
-    segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
+    segment = Segment(
+        owner=owner, name=name, table=table, kind=kind, tablespace=default_tablespace(owner), size_bytes=SMALLEST
+    )
     _attributes(instance, reader, segment)
     database.segments.append(segment)
     if table_made is not None:

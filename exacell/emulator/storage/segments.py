@@ -85,6 +85,11 @@ def object_number(database: str, segment: Segment) -> int:
     return 60_000 + crc32(name.encode()) % 40_000
 
 
+def default_tablespace(owner: str) -> str:
+    """Return DBA_USERS.DEFAULT_TABLESPACE: where the tables of a user are unless they say otherwise."""
+    return "APPDATA" if owner == APPLICATION else "SYSTEM"
+
+
 def clause_shares(segments: Iterable[Segment]) -> tuple[float, float]:
     """Return the shares of the data in segments with KEEP and with NONE."""
     found = list(segments)
