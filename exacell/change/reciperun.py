@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -319,22 +320,26 @@ class RecipeRunner:
 
     def _left_out(self, call: Call) -> bool:
         """Return whether -n skips a statement because it needs something that an earlier one would have kept; prints that."""
-        names = {p.name: (p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args}
+        given = [(p.name, p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args]
+        own = {(kind, value) for name, kind, value in given if name == "as"}
         if not call.command.dry_runs or call.command.name == "keep":
-            self._unkept |= {names[name] for name in names if name == "as"}
+            self._unkept |= own
             return False
-        of_any_kind = {value for _, value in self._unkept}  # The compared things may be of several kinds.
-        missing = next(
-            (
-                v
-                for k, v in names.values()
-                if (k, v) in self._unkept or (k in (Kind.MEASURED, Kind.KEPT, Kind.FILE) and v in of_any_kind)
-            ),
-            None,
-        )
+        missing = next((v for name, kind, v in given if name != "as" for v in self._lacking(kind, v)), None)
         if missing is not None:
             self._services.console.say(f"-n: {missing} was not kept, so this is left out")
+        self._unkept |= own
         return missing is not None
+
+    def _lacking(self, kind: Kind, value: Value) -> Iterator[Value]:
+        """Yield what a value names of the things that earlier lines would have kept; it may be a pattern, or several names."""
+        of_any_kind = {name for _, name in self._unkept}  # The compared things may be of several kinds.
+        for each in value if isinstance(value, tuple) else (value,):
+            same = (kind, each) in self._unkept
+            if kind in (Kind.MEASURED, Kind.KEPT, Kind.FILE):
+                same = same or any(fnmatchcase(str(name), str(each)) for name in of_any_kind)
+            if same:
+                yield each
 
     def _keep(self, each: ReadyLine, line: Line, result: Result) -> None:
         for note in result.notes:

@@ -14,9 +14,10 @@ from exacell.output.explained import explained
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
 from exacell.plan.dbchange import OWNER
+from exacell.plan.foreseen import MadeTable
 from exacell.plan.model import Check, Planned
 from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
-from exacell.plan.planners.reads import ReadLoad, What, read_plan
+from exacell.plan.planners.reads import TABLE, ReadLoad, What, read_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.given import Request, Services, Session
@@ -139,7 +140,7 @@ def drive_scans(session: Session, services: Services, request: Request, call: Ca
 def _reading(session: Session, services: Services, request: Request, call: Call, what: What, times: int) -> Planned:
     rack, database = session.need_rack().name, call.text_arg("db")
     load = ReadLoad(what=what, sessions=call.int_arg("sessions") or 0, times=times, keys=call.int_arg("keys") or 0)
-    client = DatabaseClient(session, services, database)
+    client = DatabaseClient(session, services, database, foreseen=request.foreseen)
     node = call.text_arg("node") or client.home()
     plan = read_plan(
         rack,
@@ -151,6 +152,8 @@ def _reading(session: Session, services: Services, request: Request, call: Call,
         stays=bool(call.args.get("keep")),
         sent=sent_by(services.journal, rack, request.finishing) if request.finishing else None,
     )
+    if request.foreseen is not None and call.args.get("keep"):
+        request.foreseen.note(database, MadeTable(name=TABLE, rows=load.keys))
     return Planned(plan, keeps=_kept_name(session, call))
 
 

@@ -51,6 +51,7 @@ from exacell.plan.asmchange import outline_of, read_asm_change
 from exacell.plan.dbchange import OWNER, read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
+from exacell.plan.planners.tablespace import placed
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
     change_request,
@@ -128,7 +129,7 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
             statement=call.text,
         )
         if request.foreseen is not None:
-            request.foreseen.note(database, change)
+            request.foreseen.note(database, placed(change, records))
         return Planned(found)
     if unread is not None:
         return _change(session, services, request, call, sql, unread, _Instance(database=database, user=user))

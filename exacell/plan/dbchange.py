@@ -3,7 +3,8 @@
 The text that is read is not sent: plans write their own statements from it.
 
 Source: Oracle SQL Language Reference: ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause), ALTER DATABASE
-(logfile_clauses), ALTER TABLE and ALTER INDEX (storage_clause); reference asm.md section 10.
+(logfile_clauses), ALTER TABLE and ALTER INDEX (storage_clause, move_table_clause), CREATE and DROP TABLESPACE; reference asm.md
+section 10.
 """
 
 from __future__ import annotations
@@ -103,7 +104,38 @@ class KeepInCache:
     value: str
 
 
-Change = SetParameter | AddLog | DropLog | KeepInCache
+@dataclass(frozen=True, kw_only=True)
+class AddTablespace:
+    """CREATE [BIGFILE] TABLESPACE with one data file on the disk group ``target``; names in upper case as in the dictionary."""
+
+    name: str
+    target: str
+    size: int
+    bigfile: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropTablespace:
+    """DROP TABLESPACE without its contents."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoveTable:
+    """ALTER TABLE … MOVE TABLESPACE.
+
+    Attributes:
+        before: the tablespace where the table is; empty until it was read.
+    """
+
+    owner: str
+    name: str
+    tablespace: str
+    before: str = ""
+
+
+Change = SetParameter | AddLog | DropLog | KeepInCache | AddTablespace | DropTablespace | MoveTable
 
 _NAME = r"(?:[A-Za-z][\w$#]*|\"[^\"]+\")"
 _VALUE = r"(?:'(?:[^']|'')*'|[\w.$+/-]+)"
@@ -127,6 +159,33 @@ _STORAGE = re.compile(
     r"\(\s*cell_flash_cache\s+(?P<value>keep|default|none)\s*\)",
     re.IGNORECASE,
 )
+
+_SPACE = re.compile(
+    rf"create\s+(?P<big>bigfile\s+)?tablespace\s+(?P<name>{_NAME})\s+datafile\s*(?P<target>{_MEMBER})\s*size\s+(?P<size>{_SIZE})",
+    re.IGNORECASE,
+)
+_GONE = re.compile(rf"drop\s+tablespace\s+(?P<name>{_NAME})", re.IGNORECASE)
+_MOVE = re.compile(
+    rf"alter\s+table\s+(?P<owner>{_NAME})\s*\.\s*(?P<name>{_NAME})\s+move\s+tablespace\s+(?P<space>{_NAME})",
+    re.IGNORECASE,
+)
+
+
+def _read_place(sql: str) -> AddTablespace | DropTablespace | MoveTable | None:
+    """Return the change of a tablespace or of a table's place."""
+    if found := _SPACE.fullmatch(sql):
+        try:
+            size = parse_size(found["size"])
+        except UnitError:
+            return None
+        return AddTablespace(
+            name=_plain(found["name"]), target=found["target"][2:-1].upper(), size=size, bigfile=bool(found["big"])
+        )
+    if found := _GONE.fullmatch(sql):
+        return DropTablespace(name=_plain(found["name"]))
+    if found := _MOVE.fullmatch(sql):
+        return MoveTable(owner=_plain(found["owner"]), name=_plain(found["name"]), tablespace=_plain(found["space"]))
+    return None
 
 
 def read_change(sql: str) -> Change | None:
@@ -171,7 +230,7 @@ def read_change(sql: str) -> Change | None:
             name=_plain(found["name"]),
             value=found["value"].upper(),
         )
-    return None
+    return _read_place(sql)
 
 
 def literal(text: str) -> str:

@@ -1,7 +1,8 @@
 """Compute the records that a database will show after changes that are only planned. Pure.
 
 A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
-counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them.
+counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them
+and where they will be, and the table of a load that will have been made.
 """
 
 from __future__ import annotations
@@ -10,10 +11,31 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.core.units import MIB
-from exacell.plan.dbchange import AddLog, Change, DropLog, KeepInCache, SetParameter
+from exacell.core.values import dataclass
+from exacell.plan.dbchange import (
+    AddLog,
+    AddTablespace,
+    Change,
+    DropLog,
+    DropTablespace,
+    KeepInCache,
+    MoveTable,
+    SetParameter,
+)
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 Shown = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeTable:
+    """A table that exacell will have made for a load, with that many rows."""
+
+    name: str
+    rows: int
+
+
+_OWNER, _TABLESPACE, _KEYS = "SYS", "SYSTEM", "db.keys"
 
 
 class Foreseen:
@@ -25,10 +47,10 @@ class Foreseen:
     """
 
     def __init__(self) -> None:
-        self._changes: dict[str, list[Change]] = {}
+        self._changes: dict[str, list[Change | MadeTable]] = {}
         self.moved: set[str] = set()
 
-    def note(self, database: str, change: Change) -> None:
+    def note(self, database: str, change: Change | MadeTable) -> None:
         """Treat a change as made from now on."""
         self._changes.setdefault(database.upper(), []).append(change)
 
@@ -40,8 +62,17 @@ class Foreseen:
         return shown
 
 
-def _apply(shown: Shown, change: Change) -> None:
+def _apply(shown: Shown, change: Change | MadeTable) -> None:
     match change:
+        case MadeTable():
+            _made(shown, change)
+        case AddTablespace() if "db.tablespace" in shown:
+            whole = {"contents": "PERMANENT", "diskgroups": (change.target,), "bytes": change.size, "segments": 0}
+            shown["db.tablespace"].append({"name": change.name, **whole, "free": change.size - MIB})
+        case DropTablespace() if "db.tablespace" in shown:
+            shown["db.tablespace"] = [row for row in shown["db.tablespace"] if row["name"] != change.name]
+        case MoveTable():
+            _move(shown, change)
         case SetParameter():
             _set(shown.get("db.parameter", []), change)
         case KeepInCache():
@@ -52,6 +83,27 @@ def _apply(shown: Shown, change: Change) -> None:
             _add(shown, change)
         case DropLog() if "db.log" in shown:
             shown["db.log"] = [row for row in shown["db.log"] if int(row["name"]) != change.group]
+
+
+def _made(shown: Shown, change: MadeTable) -> None:
+    """Add the table of a load unless it is there; it is small, and where the database puts tables."""
+    here = {"owner": _OWNER, "name": change.name}
+    for kind, more in (
+        ("db.table", {"cache": "DEFAULT"}),
+        ("db.place", {"tablespace": _TABLESPACE, "bytes": 0}),
+        (_KEYS, {"rows": change.rows, "total": 0}),
+    ):
+        if kind in shown:
+            there = any(row["name"] == change.name for row in shown[kind])
+            shown[kind] += [] if there else [{**here, **more}]
+
+
+def _move(shown: Shown, change: MoveTable) -> None:
+    for row in shown.get("db.place", []):
+        if (row["owner"], row["name"]) == (change.owner, change.name):
+            row["tablespace"] = change.tablespace
+    for row in shown.get("db.tablespace", []):
+        row["segments"] += (row["name"] == change.tablespace) - (row["name"] == change.before)
 
 
 def _set(rows: Sequence[dict[str, Any]], change: SetParameter) -> None:

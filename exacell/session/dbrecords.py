@@ -3,7 +3,8 @@
 ``db.trace`` holds the enabled traces, ``db.session`` the users' sessions, ``db.parameter`` the values of parameters in memory
 and in the server parameter file, for each instance and for all (``*``), ``db.log`` the redo log groups, ``db.instance`` the
 instances with their threads and hosts, ``db.diskgroup`` the disk groups as the database sees them, ``db.table`` and
-``db.index`` the storage settings of the tables and indexes that checks name.
+``db.index`` the storage settings of the tables and indexes that checks name, ``db.place`` and ``db.placeIndex`` a table's
+tablespace and its indexes, ``db.tablespace`` the tablespaces that checks name.
 
 Source: Oracle Database Reference: DBA_ENABLED_TRACES, V$SESSION, V$SYSTEM_PARAMETER, V$SPPARAMETER, V$LOG, V$STANDBY_LOG,
 V$LOGFILE, GV$INSTANCE, V$ASM_DISKGROUP, DBA_TABLES, DBA_INDEXES.
@@ -51,6 +52,24 @@ _SEGMENTS = {
     "db.index": "select owner, index_name, cell_flash_cache from dba_indexes where owner = {} and index_name = {}",
 }
 
+_PLACE = """\
+select 'table' kind, owner a, table_name b, tablespace_name c from dba_tables where owner = {0} and table_name = {1} \
+union all select 'bytes', to_char(nvl(sum(bytes), 0)), '-', '-' from dba_segments \
+where owner = {0} and segment_name = {1} and segment_type like 'TABLE%' \
+union all select 'index', owner, index_name, status from dba_indexes where table_owner = {0} and table_name = {1} \
+and index_type not in ('LOB', 'IOT - TOP')"""
+_SPACES = """\
+select 'space' kind, tablespace_name a, contents b from dba_tablespaces where tablespace_name in ({0}) \
+union all select 'file', tablespace_name, file_name from dba_data_files where tablespace_name in ({0}) \
+union all select 'bytes', tablespace_name, to_char(sum(bytes)) from dba_data_files where tablespace_name in ({0}) \
+group by tablespace_name \
+union all select 'free', tablespace_name, to_char(sum(bytes)) from dba_free_space where tablespace_name in ({0}) \
+group by tablespace_name \
+union all select 'segments', tablespace_name, to_char(count(*)) from dba_segments where tablespace_name in ({0}) \
+group by tablespace_name"""
+"""A table's place and a tablespace. Source: Oracle Database Reference, DBA_TABLES, DBA_SEGMENTS, DBA_INDEXES, DBA_TABLESPACES,
+DBA_DATA_FILES, DBA_FREE_SPACE."""
+
 
 def looks(checks: Sequence[Check]) -> dict[str, str]:
     """Return the queries for the objects that checks name, each under the object it is for."""
@@ -62,6 +81,11 @@ def looks(checks: Sequence[Check]) -> dict[str, str]:
         if check.object in _SEGMENTS:
             owner, name = (literal(str(check.where[word])) for word in ("owner", "name"))
             found[check.object] = _SEGMENTS[check.object].format(owner, name)
+        elif check.object in ("db.place", "db.placeIndex"):
+            words = ("owner", "name") if check.object == "db.place" else ("tableOwner", "table")
+            found["db.place"] = _PLACE.format(*(literal(str(check.where[word])) for word in words))
+    if spaces := _named(checks, "db.tablespace", "name"):
+        found["db.tablespace"] = _SPACES.format(", ".join(map(literal, spaces)))
     return found
 
 
@@ -75,6 +99,10 @@ def read_look(look: str, rows: Sequence[Row], checks: Sequence[Check]) -> dict[s
         return {"db.parameter": _parameters(rows, _names(checks))}
     if look == "db.instance":
         return {look: [{"name": str(name), "thread": int(thread), "host": str(host)} for name, thread, host in rows]}
+    if look == "db.place":
+        return _place(rows)
+    if look == "db.tablespace":
+        return {look: _spaces(rows)}
     if look == "db.diskgroup":
         return {
             look: [{"name": str(name), "sectorSize": int(sector), "usableMb": int(mb)} for name, sector, mb in rows]
@@ -117,9 +145,47 @@ def _logs(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
+def _place(rows: Sequence[Row]) -> dict[str, list[dict[str, Any]]]:
+    tables, indexes, size = [], [], 0
+    for kind, a, b, c in rows:
+        if kind == "table":
+            tables.append({"owner": str(a), "name": str(b), "tablespace": c and str(c)})
+        elif kind == "bytes":
+            size = int(a)
+        else:
+            indexes.append({"owner": str(a), "name": str(b), "status": str(c)})
+    of = {"tableOwner": tables[0]["owner"], "table": tables[0]["name"]} if tables else {}
+    return {
+        "db.place": [{**table, "bytes": size} for table in tables],
+        "db.placeIndex": [{**of, **index} for index in indexes],
+    }
+
+
+def _spaces(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    files: dict[str, list[str]] = {}
+    for kind, name, told in rows:
+        if kind == "space":
+            whole = {"name": str(name), "contents": str(told), "diskgroups": (), "bytes": 0, "free": 0, "segments": 0}
+            found[str(name)] = whole
+        elif kind == "file":
+            files.setdefault(str(name), []).append(str(told).removeprefix("+").partition("/")[0].upper())
+    for kind, name, told in rows:
+        if kind in ("bytes", "free", "segments") and str(name) in found:
+            found[str(name)][kind] = int(told)
+    for name, groups in files.items():
+        if name in found:
+            found[name]["diskgroups"] = tuple(groups)
+    return list(found.values())
+
+
 def _names(checks: Sequence[Check]) -> tuple[str, ...]:
     """Return the parameters that checks name."""
-    return tuple(dict.fromkeys(str(check.where["parameter"]) for check in checks if check.object == "db.parameter"))
+    return _named(checks, "db.parameter", "parameter")
+
+
+def _named(checks: Sequence[Check], kind: str, word: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(check.where[word]) for check in checks if check.object == kind))
 
 
 def _parameters(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:

@@ -130,6 +130,8 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
         if sid == "*":
             _stay(instance, database, name)
         _memory(database, sid)[name] = kept
+        if name == CACHE_SIZE and value == "0":
+            instance.asm.rack.work.forget_own(database.name)
     if scope != "MEMORY":
         _file(database, sid)[name] = kept
 

@@ -14,6 +14,7 @@ from exacell.emulator.basics.versions import banner, version_text
 from exacell.emulator.database.file_rows import tablespaces
 from exacell.emulator.sql.values import Value, from_epoch, number_of
 from exacell.emulator.storage.disk_groups import AsmFile, DiskGroup
+from exacell.emulator.storage.segments import default_tablespace
 
 _USERS = ("SYS", "SYSTEM", "DBSNMP", "XDB", "APP")
 _COMPONENTS = {
@@ -31,6 +32,8 @@ _OPTIONS = {
     "OLAP": "FALSE",
     "Oracle Label Security": "FALSE",
 }
+_OWN = ("SYS", "UNDO", "USERS")
+"""Beginnings of the names of tablespaces that are used without any segment that the emulator knows."""
 _RECOVERY_SHARE = 2
 """Ratio of db_recovery_file_dest_size to the size of the files in the recovery area."""
 _RECOVERY_KINDS = {
@@ -83,7 +86,8 @@ def free_space(instance: Instance) -> Iterator[Mapping[str, Value]]:
     files = sorted((file for file in files if file.kind == "DATAFILE"), key=lambda file: file.number)
     for number, file in enumerate(files, start=1):
         space = file.tag.upper()
-        taken = min(used.get(space, file.size_bytes * 6 // 10), file.size_bytes - MIB)
+        own = file.size_bytes * 6 // 10 if space.startswith(_OWN) else MIB
+        taken = min(used.get(space, own), file.size_bytes - MIB)
         if space in used:
             used[space] -= taken
         free = (file.size_bytes - taken) // MIB * MIB
@@ -106,7 +110,7 @@ def users(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "USERNAME": name,
             "USER_ID": number if name != "APP" else 104,
             "ACCOUNT_STATUS": "OPEN" if name in ("SYS", "SYSTEM", "APP") else "EXPIRED & LOCKED",
-            "DEFAULT_TABLESPACE": "APPDATA" if name == "APP" else "SYSTEM",
+            "DEFAULT_TABLESPACE": default_tablespace(name),
             "TEMPORARY_TABLESPACE": "TEMP",
             "CREATED": from_epoch(database.created),
             "PROFILE": "DEFAULT",

@@ -16,7 +16,19 @@ from exacell.emulator.asm.instances import Instance
 from exacell.emulator.database.session_rows import sessions
 from exacell.emulator.io.wait_sizes import sizes, spread
 from exacell.emulator.sql.values import Value, number_of
-from exacell.emulator.work.reading import DISK_US, FLASH_US, KEYED, READ, SCAN, SCAN_US, SCANNED_AT_ONCE
+from exacell.emulator.work.reading import (
+    DIRECT,
+    DISK_US,
+    FLASH_US,
+    GRID_DISK_US,
+    KEYED,
+    OWN_READ,
+    OWN_US,
+    READ,
+    SCAN,
+    SCAN_US,
+    SCANNED_AT_ONCE,
+)
 from exacell.emulator.work.sessions import OWN_SESSION
 
 _CLASSES = {
@@ -70,7 +82,7 @@ EVENTS = (
     _Event("cell multiblock read request", "User I/O"),
     _Event("cell interconnect retransmit during physical read", "User I/O"),
     _Event("cell worker idle", "Idle"),
-    _Event("db flash cache single block physical read", "User I/O", "physical read flash cache hits", 1, 450),
+    _Event(OWN_READ, "User I/O", "physical read flash cache hits", 1, OWN_US),
     _Event("db file sequential read", "User I/O"),
     _Event("db file scattered read", "User I/O"),
     _Event("direct path read", "User I/O", _REQUESTS, 900, 900),
@@ -130,7 +142,9 @@ def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
             statistic, unit = event.time
             whole = int(counted.get(statistic, 0)) * unit if statistic else waits * event.each_us
             if event.from_disk_us:
-                whole += _from_disk(counted, waits) * (event.from_disk_us - event.each_us)
+                direct = int(counted.get(DIRECT, 0))
+                whole += (_from_disk(counted, waits) - direct) * (event.from_disk_us - event.each_us)
+                whole += direct * (GRID_DISK_US - event.each_us)
             found[event.name] = waits, whole
     return found
 

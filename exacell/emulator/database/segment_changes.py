@@ -3,25 +3,29 @@
 Grammar::
 
     CREATE TABLE name (columns) [attribute ...]          CREATE [UNIQUE | BITMAP] INDEX name ON table (columns) [attribute ...]
-    ALTER {TABLE | INDEX} name [{MODIFY | REBUILD} PARTITION p | MODIFY DEFAULT ATTRIBUTES | REBUILD] [ONLINE]
-          STORAGE (option ...)
+    ALTER {TABLE | INDEX} name [{MODIFY | REBUILD} PARTITION p | MODIFY DEFAULT ATTRIBUTES] [ONLINE] STORAGE (option ...)
+    ALTER TABLE name MOVE [PARTITION p] [attribute ...]      ALTER INDEX name REBUILD [PARTITION p] [attribute ...]
     DROP {TABLE | INDEX} name [CASCADE CONSTRAINTS] [PURGE]
     attribute := TABLESPACE t | STORAGE (option ...) | PCTFREE n | INITRANS n | NOLOGGING | LOGGING | PARALLEL [n] | ONLINE
     option    := CELL_FLASH_CACHE {DEFAULT | KEEP | NONE} | INITIAL size | NEXT size | ... as in Oracle's storage_clause
 
+MOVE stores a table anew, so its indexes are UNUSABLE until they are rebuilt, except with ONLINE (12.2 and newer).
 Everything else is refused: an external table because its directory does not exist (ORA-06564), a directory because nobody
 may create one (ORA-01031). Source: Oracle Database SQL Language Reference; Oracle Database Error Messages.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exacell.core.units import KIB
 from exacell.emulator.asm.instances import Instance
 from exacell.emulator.basics.ora_messages import OraError, ora
+from exacell.emulator.database.tablespace_changes import check_room, check_tablespace
 from exacell.emulator.database.views import user_tables
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.storage.databases import Database
-from exacell.emulator.storage.segments import CHOICES, DEFAULT, Segment, clause_shares
+from exacell.emulator.storage.segments import CHOICES, DEFAULT, Segment, clause_shares, default_tablespace
 from exacell.emulator.work.reading import blocks_of
 from exacell.emulator.work.tables import SYS, UserTable, known_as, read_columns
 
@@ -43,7 +47,7 @@ def change_segments(instance: Instance, database: Database, statement: str) -> s
     if verb == "CREATE":
         message = _create(instance, database, reader)
     elif verb == "ALTER":
-        message = _alter(database, reader)
+        message = _alter(instance, database, reader)
     else:
         message = _drop(instance, database, reader)
     name = next(name for name in instance.asm.rack.spec.db if name.upper() == database.name)
@@ -111,8 +115,10 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
         _skip_parentheses(reader, 906)
     if kind == "TABLE" and reader.here.is_word("ORGANIZATION") and reader.ahead().is_word("EXTERNAL"):
         raise _no_directory(reader)
-    segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
-    _attributes(reader, segment)
+    segment = Segment(
+        owner=owner, name=name, table=table, kind=kind, tablespace=default_tablespace(owner), size_bytes=SMALLEST
+    )
+    _attributes(instance, reader, segment)
     database.segments.append(segment)
     if table_made is not None:
         user_tables(instance)[table_made.known_as] = table_made
@@ -136,10 +142,11 @@ def change_directories(statement: str) -> OraError:
     return OraError(ora(1031))
 
 
-def _attributes(reader: TokenReader, segment: Segment) -> None:
+def _attributes(instance: Instance, reader: TokenReader, segment: Segment) -> None:
     while reader.here.kind is not TokenKind.END:
         if reader.accept("TABLESPACE"):
-            segment.tablespace = reader.name(922)
+            at = reader.here.at
+            segment.tablespace = check_tablespace(instance, reader.name(922), at)
         elif reader.accept("STORAGE"):
             segment.cell_flash_cache = _storage(reader) or segment.cell_flash_cache
         elif reader.accept("PCTFREE") or reader.accept("INITRANS"):
@@ -174,21 +181,22 @@ def _storage(reader: TokenReader) -> str:
     return chosen
 
 
-def _alter(database: Database, reader: TokenReader) -> str:
+def _alter(instance: Instance, database: Database, reader: TokenReader) -> str:
     kind = reader.take().value
     at = reader.here.at
     owner, name = _object(reader)
     segments = _found(database, owner, name, kind, at)
+    if reader.accept("MOVE" if kind == "TABLE" else "REBUILD"):
+        _store_anew(instance, database, reader, segments)
+        return f"{kind.capitalize()} altered."
     partition = ""
-    if reader.accept("MODIFY", "PARTITION") or reader.accept("REBUILD", "PARTITION"):
+    if reader.accept("MODIFY", "PARTITION"):
         partition = reader.name(14006)
         segments = [segment for segment in segments if segment.partition == partition]
         if not segments:
             raise OraError(ora(2149))
     elif reader.accept("MODIFY", "DEFAULT", "ATTRIBUTES"):
         segments = []
-    elif kind == "INDEX":
-        reader.accept("REBUILD")
     reader.accept("ONLINE")
     reader.expect("STORAGE", 922)
     chosen = _storage(reader)
@@ -196,6 +204,40 @@ def _alter(database: Database, reader: TokenReader) -> str:
     for segment in segments:
         segment.cell_flash_cache = chosen or segment.cell_flash_cache
     return f"{kind.capitalize()} altered."
+
+
+def _store_anew(instance: Instance, database: Database, reader: TokenReader, segments: list[Segment]) -> None:
+    """Carry out MOVE of a table, or REBUILD of an index, after that word.
+
+    Raises:
+        OraError: ORA-14511, or for an index ORA-14086, if a partition has to be named; ORA-02149 for a wrong one; ORA-00959 and
+            ORA-01652 for the tablespace; ORA-00922 for ONLINE of a table below 12.2.
+    """
+    table = segments[0].kind == "TABLE"
+    if reader.accept("PARTITION"):
+        partition = reader.name(14006)
+        segments = [segment for segment in segments if segment.partition == partition]
+        if not segments:
+            raise OraError(ora(2149))
+    elif segments[0].partition:
+        raise OraError(ora(14511 if table else 14086))
+    (old,) = segments
+    online = [token.is_word("ONLINE") for token in reader.tokens[reader.position :]]
+    if table and any(online) and instance.asm.version < (12, 2):
+        raise reader.error(922)
+    new = replace(old, unusable=False)
+    _attributes(instance, reader, new)
+    check_room(instance, database, new.tablespace, [new])
+    database.segments[database.segments.index(old)] = new
+    if not table:
+        return
+    spelled = next(name for name in instance.asm.rack.spec.db if name.upper() == database.name)
+    for cell in instance.asm.rack.cells.values():
+        if cell.flash_cache is not None:
+            cell.flash_cache.tables.pop(f"{spelled}|{old.owner}.{old.name}", None)
+    for index in database.segments:
+        if index.kind == "INDEX" and (index.owner, index.table) == (old.owner, old.name) and not any(online):
+            index.unusable = True
 
 
 def _drop(instance: Instance, database: Database, reader: TokenReader) -> str:

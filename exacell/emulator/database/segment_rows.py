@@ -27,6 +27,10 @@ def _storage(segment: Segment) -> dict[str, Value]:
     }
 
 
+def _status(segment: Segment) -> str:
+    return "UNUSABLE" if segment.unusable else "VALID"
+
+
 def segments(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of DBA_SEGMENTS."""
     for segment in _segments(instance):
@@ -65,7 +69,7 @@ def objects(kind: str) -> Callable[[Instance], Iterator[Mapping[str, Value]]]:
                 "INDEX_TYPE": "NORMAL",
                 "TABLE_TYPE": "TABLE",
                 "UNIQUENESS": "UNIQUE" if segment.name.endswith("_PK") else "NONUNIQUE",
-                "STATUS": "N/A" if segment.partition and kind == "INDEX" else "VALID",
+                "STATUS": "N/A" if segment.partition and kind == "INDEX" else _status(segment),
                 "PARTITIONED": "YES" if segment.partition else "NO",
                 "BLOCKS": segment.size_bytes // _BLOCK,
                 "LOGGING": "YES",

@@ -20,6 +20,7 @@ from exacell.emulator.database.awr_rows import take_snapshot
 from exacell.emulator.database.database_changes import alter_database, alter_system_of_database
 from exacell.emulator.database.db_rows import parameters
 from exacell.emulator.database.segment_changes import change_directories, change_segments, grown, segment_of
+from exacell.emulator.database.tablespace_changes import change_tablespaces
 from exacell.emulator.database.views import catalog, user_tables
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.engine import expressions_of, prepare_query, run_query
@@ -30,7 +31,9 @@ from exacell.emulator.sql.syntax import parse_query
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.tree import Query
 from exacell.emulator.sql.values import DEFAULT_DATE_FORMAT, from_epoch
+from exacell.emulator.storage.databases import CACHE_SIZE
 from exacell.emulator.work.monitor import trace_by_event
+from exacell.emulator.work.placement import tablespace_cells
 from exacell.emulator.work.reading import ReadTable
 from exacell.emulator.work.row_changes import RowChange
 from exacell.emulator.work.sessions import OWN_SESSION, UserSession
@@ -44,6 +47,12 @@ def is_stored_code(words: Sequence[str]) -> bool:
         word.upper() for word in words[:5] if word.upper() not in ("OR", "REPLACE", "EDITIONABLE", "NONEDITIONABLE")
     ]
     return rest[:1] == ["CREATE"] and rest[1:2] != [] and rest[1] in kinds
+
+
+def _is_tablespace(words: Sequence[str]) -> bool:
+    """Return whether CREATE or DROP with these first words is about a tablespace for data."""
+    kind = [word.upper() for word in words[1:3]]
+    return kind[:1] == ["TABLESPACE"] or (kind[:1] in (["BIGFILE"], ["SMALLFILE"]) and kind[1:] == ["TABLESPACE"])
 
 
 class Privilege(StrEnum):
@@ -119,6 +128,8 @@ class SqlSession:
         database = self.instance.database
         if database is not None and self._on_segments(verb, noun):
             return Outcome(message=change_segments(self.instance, database, statement))
+        if database is not None and verb in ("CREATE", "DROP") and _is_tablespace(words):
+            return Outcome(message=change_tablespaces(self.instance, database, statement))
         if (
             database is not None
             and verb in ("CREATE", "DROP")
@@ -169,7 +180,19 @@ class SqlSession:
         if table is None or segment is None or self.user is None:
             return None
         whole = f"{segment.owner}.{segment.name}"
-        return table, ReadTable(name=whole, clause=segment.cell_flash_cache, size_bytes=segment.size_bytes)
+        flash = tablespace_cells(self.instance, segment.tablespace)
+        return table, ReadTable(
+            name=whole,
+            clause=segment.cell_flash_cache,
+            size_bytes=segment.size_bytes,
+            flash=flash,
+            own=self._own_cache(),
+        )
+
+    def _own_cache(self) -> int:
+        """Return the bytes of the flash cache that the instance has on its node; 0 if there is none or it is off."""
+        known = parameters(self.instance).get(CACHE_SIZE, (0, None))[1]
+        return int(known) if known and known.isdigit() else 0
 
     @staticmethod
     def _on_segments(verb: str, noun: str) -> bool:

@@ -118,7 +118,10 @@ def table_io(
 ) -> None:
     """Count the reads of single tables by sessions on a cell; the tables' blocks are in its cache already."""
     cache, back = cell.flash_cache, backing(cell)
-    network(counters, sent_kb=(reads.hits + reads.misses + reads.skipped) * _BLOCK // KIB, received_kb=0)
+    blocks_sent = reads.hits + reads.misses + reads.skipped + reads.direct
+    network(counters, sent_kb=blocks_sent * _BLOCK // KIB, received_kb=0)
+    medium_io(rng, counters, database, FLASH, READ, SMALL, reads.direct)
+    scan(rng, counters, database, FLASH, reads.direct_mb, held=None, kept=0.0, cpus=around.cpus)
     if cache is None:
         _count_past_cache(rng, counters, database, back, reads=reads.skipped, writes=0)
     else:

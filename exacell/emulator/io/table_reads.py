@@ -10,7 +10,11 @@ from exacell.emulator.io.cache_fill import MAX_USED_SHARE
 
 @dataclass(kw_only=True)
 class TableReads:
-    """Reads of sessions on one cell that the cell has not counted yet: requests, and megabytes of smart scans."""
+    """Reads of sessions on one cell that the cell has not counted yet: requests, and megabytes of smart scans.
+
+    Attributes:
+        direct, direct_mb: those of tables that are on grid disks of flash, where no cache is between.
+    """
 
     hits: int = 0
     misses: int = 0
@@ -18,6 +22,8 @@ class TableReads:
     kept_hits: int = 0
     kept_misses: int = 0
     scanned_mb: int = 0
+    direct: int = 0
+    direct_mb: int = 0
 
     def with_more(self, more: TableReads) -> TableReads:
         """Return these and more."""

@@ -41,7 +41,7 @@ def joined_rows(
                     following.append((*left, row))
                     used.add(place)
             if len(following) > _MOST_ROWS:
-                raise OraError(ora(1652))
+                raise OraError(ora(1652, 128, "TEMP"))
             if kind in ("left", "full") and len(following) == before:
                 following.append((*left, nothing))
         if kind in ("right", "full"):

@@ -29,6 +29,7 @@ class Segment:
         partition: empty unless it is a partition of the object.
         kind: TABLE or INDEX.
         cell_flash_cache: DEFAULT, KEEP or NONE.
+        unusable: whether the table of an index was moved since the index was built.
     """
 
     owner: str
@@ -39,6 +40,7 @@ class Segment:
     size_bytes: int
     partition: str = ""
     cell_flash_cache: str = DEFAULT
+    unusable: bool = False
 
     @property
     def segment_type(self) -> str:
@@ -81,6 +83,11 @@ def object_number(database: str, segment: Segment) -> int:
     """Return DBA_OBJECTS.DATA_OBJECT_ID of a segment; cells use it as objectNumber."""
     name = f"{database}|{segment.kind}|{segment.owner}|{segment.name}|{segment.partition}"
     return 60_000 + crc32(name.encode()) % 40_000
+
+
+def default_tablespace(owner: str) -> str:
+    """Return DBA_USERS.DEFAULT_TABLESPACE: where the tables of a user are unless they say otherwise."""
+    return "APPDATA" if owner == APPLICATION else "SYSTEM"
 
 
 def clause_shares(segments: Iterable[Segment]) -> tuple[float, float]:

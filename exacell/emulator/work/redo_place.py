@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exacell.emulator.cell.disk_models import DiskType
 from exacell.emulator.work.connected import Connected
+from exacell.emulator.work.placement import flash_cells
 
 PAGE, COMMIT = 4096, 400
 """Bytes of a page of such flash, and of the redo of one row that is updated and committed."""
@@ -64,10 +64,4 @@ def _paged(instance: Connected, member: str) -> bool:
     group, rack = instance.asm.groups.get(member.removeprefix("+").partition("/")[0]), instance.asm.rack
     if group is None or not rack.model.flash.make_model.startswith(PAGED):
         return False
-    for disk in group.disks.values():
-        cell = rack.cells.get(disk.cell)
-        grid_disk = cell.grid_disks.get(disk.grid_disk) if cell is not None else None
-        on = cell.cell_disks.get(grid_disk.cell_disk) if cell is not None and grid_disk is not None else None
-        if on is not None and on.disk_type is DiskType.FLASH:
-            return True
-    return False
+    return bool(flash_cells(instance, group))

@@ -54,6 +54,7 @@ class Work:
         counted: statistics of V$SYSSTAT that instances have counted themselves, by database and node.
         writes: redo writes that the cells have not counted yet, by database.
         reads: reads of single tables that cells have not counted yet, by database and cell.
+        own: bytes of tables in the flash caches that instances have on their nodes, by database, node and table.
         kept: tables with CELL_FLASH_CACHE KEEP that sessions have read, as caches name them.
         connected: the number of the last session; the first one since the rack was started has a number by the rack's time.
         ended: the number of sessions that have worked and have ended.
@@ -64,6 +65,7 @@ class Work:
     counted: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
     reads: dict[str, dict[str, TableReads]] = field(default_factory=dict)
+    own: dict[str, dict[str, int]] = field(default_factory=dict)
     kept: set[str] = field(default_factory=set)
     connected: int = 0
     ended: int = 0
@@ -91,6 +93,10 @@ class Work:
         taken, self.reads = self.reads, {}
         return taken
 
+    def forget_own(self, database: str) -> None:
+        """Empty the flash caches that the instances of a database have on their nodes."""
+        self.own = {key: held for key, held in self.own.items() if key.partition("|")[0].upper() != database.upper()}
+
     def to_state(self) -> dict[str, Any]:
         """Return the state to store while the rack does not run; open sessions are left out."""
         tables = {name: [table_to_state(table) for table in own.values()] for name, own in self.tables.items() if own}
@@ -99,6 +105,7 @@ class Work:
             "counted": self.counted,
             "writes": self.writes,
             "reads": reads_to_state(self.reads),
+            "own": self.own,
             "kept": sorted(self.kept),
         }
 
@@ -111,6 +118,7 @@ class Work:
             counted=state.get("counted", {}),
             writes=state.get("writes", {}),
             reads=reads_from_state(state.get("reads", {})),
+            own=state.get("own", {}),
             kept=set(state.get("kept", ())),
         )
 

@@ -1,4 +1,4 @@
-"""Plan the changes of a database that exacell understands: parameters, redo log groups, and how flash caches a table.
+"""Plan the changes of a database that exacell understands: parameters, redo log groups, and where and how a table is stored.
 
 Source: Oracle SQL Language Reference, ALTER SYSTEM, ALTER DATABASE, ALTER TABLE; reference asm.md section 10 (ORA-01378,
 ``_disk_sector_size_override``, ORA-01567, ORA-01623, ORA-01624).
@@ -13,10 +13,20 @@ from typing import Any
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent
 from exacell.core.units import MIB, format_size, human_size
-from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
+from exacell.plan.dbchange import (
+    AddLog,
+    AddTablespace,
+    Change as SqlChange,
+    DropLog,
+    DropTablespace,
+    KeepInCache,
+    MoveTable,
+    SetParameter,
+)
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Undo
-from exacell.plan.planners.parameter import OVERRIDE, ParameterMaker, Records, short
+from exacell.plan.planners.parameter import OVERRIDE, Records, short
 from exacell.plan.planners.smart_cache import PAIR
+from exacell.plan.planners.tablespace import TablespaceMaker, of_place, of_tablespace
 
 FLASH_BLOCK = 4096
 """Bytes of a redo block that fits a page of flash."""
@@ -36,6 +46,12 @@ def asked(change: SqlChange) -> tuple[Check, ...]:
             return (Check(object="db.instance"), *map(_of_parameter, names))
         case KeepInCache():
             return (_of_segment(change),)
+        case AddTablespace():
+            return (Check(object="db.diskgroup"), of_tablespace(change.name))
+        case DropTablespace():
+            return (of_tablespace(change.name),)
+        case MoveTable():
+            return (of_place(change), of_tablespace(change.tablespace))
         case _:
             objects = ("db.log", "db.instance", "db.diskgroup")
             return (*(Check(object=name) for name in objects), _of_parameter(OVERRIDE))
@@ -71,6 +87,12 @@ def database_plan(
             return maker.add_log(change)
         case DropLog():
             return maker.drop_log(change)
+        case AddTablespace():
+            return maker.add_tablespace(change)
+        case DropTablespace():
+            return maker.drop_tablespace(change)
+        case MoveTable():
+            return maker.move(change)
 
 
 LEAST_LOG = 4 * MIB
@@ -85,7 +107,7 @@ def _of_segment(change: KeepInCache) -> Check:
     return Check(object=f"db.{change.kind.lower()}", where={"owner": change.owner, "name": change.name})
 
 
-class _Maker(ParameterMaker):
+class _Maker(TablespaceMaker):
     """Makes the plan of one change of one database; see :class:`ParameterMaker` for what it is given."""
 
     def keep(self, change: KeepInCache) -> Plan:
