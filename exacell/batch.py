@@ -16,6 +16,7 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.change.execute import execute
 from exacell.change.leftbehind import left_behind
 from exacell.core.background import Meanwhile
+from exacell.core.collecting import exclude_loaded
 from exacell.core.errors import ExacellError, ExitCode, StatementError
 from exacell.language.argv import argv_line
 from exacell.language.line import Line, parse_line, with_flags
@@ -88,8 +89,7 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
 def _collect_again() -> None:
     """Switch garbage collection on again if it was off while modules were loaded; loaded objects are excluded from it."""
     if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
+        exclude_loaded()
 
 
 class _WrongStatement(Exception):

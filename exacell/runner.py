@@ -36,7 +36,6 @@ from exacell.output.result import GOOD, Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.output.tofile import check_writable, opened
 from exacell.session.given import Services, Session
 from exacell.session.recording import Recording, Silence, since, told_while_waiting
 from exacell.session.request import Request
@@ -185,6 +184,8 @@ class Runner:
             if line.flags.get("diff") and format_name == "raw":
                 raise StatementError("--diff compares values, and raw is the cells' own text: choose another format")
             if line.redirect:
+                from exacell.output.tofile import check_writable  # Few statements write a file.
+
                 check_writable(line.redirect)
             with interruptible(self.session, self.console):
                 answer = result = (execute or self._execute)(line)
@@ -374,6 +375,8 @@ class Runner:
                     with self.console.diverted(process.stdin):
                         result = execute(line)
             elif line.redirect:
+                from exacell.output.tofile import opened
+
                 try:
                     endless = line.call is not None and line.call.command.endless
                     with opened(line.redirect, anew=self.delivery.anew(), live=endless) as target:

@@ -17,7 +17,6 @@ from exacell.core.patterns import pattern
 
 OBJECT = "ALERTHISTORY"
 
-_KNOWN = find_object(OBJECT)
 _NUMBER = pattern(r"\d+(?:_\d+)?")
 _TEXTS = ("alertmessage", "alertaction", "alertdescription")
 """Columns whose text may have several lines and contain TABs."""
@@ -28,9 +27,10 @@ _APART = pattern(r'\s*\t\s*|\s{2,}(?=(?:[^"]*"[^"]*")*[^"]*$)')
 
 def of_several_lines(object_type: str, names: Sequence[str]) -> bool:
     """Return whether a row of LIST with these columns may have several lines: alerts, with a message or an unknown column."""
-    return object_type.upper() == OBJECT and any(
-        name.lower() in _TEXTS or _KNOWN is None or _KNOWN.attribute(name) is None for name in names
-    )
+    if object_type.upper() != OBJECT:
+        return False
+    known = find_object(OBJECT)
+    return any(name.lower() in _TEXTS or known is None or known.attribute(name) is None for name in names)
 
 
 def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]]:

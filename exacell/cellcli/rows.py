@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
-from typing import Any, NamedTuple, overload
+from typing import Any, overload
 
 from exacell.cellcli.alertrows import of_several_lines
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
 from exacell.cellcli.schema import METRIC_VALUES, values
 from exacell.cellcli.tables import UNIT, Columns, Made, TypedTable
+from exacell.core.values import dataclass
 
 
 class ByBlocks(Sequence[Mapping[str, Any]]):
@@ -85,7 +86,8 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
 Record = Mapping[str, Any]
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True)
+class Part:
     """One cell's rows: ``blocks`` reads their texts by column, many at a time, from the beginning."""
 
     cell: str

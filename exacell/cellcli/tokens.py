@@ -40,7 +40,7 @@ class TokenKind(StrEnum):
     PIPE = "|"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Token:
     """One token.
 

@@ -9,6 +9,7 @@ from itertools import islice, takewhile
 
 from exacell.change.journal_restart import restart as begin_again
 from exacell.commands.declared.journal import FILTERS, RECENT
+from exacell.core.collecting import without_collecting
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.paths import at_home
 from exacell.journal.auditing import (
@@ -22,7 +23,7 @@ from exacell.journal.auditing import (
     row_record,
     summary,
 )
-from exacell.journal.reading import Stream, without_collecting
+from exacell.journal.reading import Stream
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry, Planned
 from exacell.language.registry import Call

@@ -6,14 +6,13 @@ process has sent since some change is read from there as well: an intent is on d
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from exacell.core.cellset import as_known, known_as
+from exacell.core.collecting import without_collecting
 from exacell.core.errors import JournalError
 from exacell.journal.chain import Follower
 from exacell.journal.file import JournalFile
@@ -26,21 +25,6 @@ _TAKEOVER = '%"statement":"unlock --takeover from %'
 HERE = "this machine"
 """The place in a change's row if it asked no cell or node for anything."""
 _HERE = f'%"on":"{HERE}"%'
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Switch garbage collection off while rows are read and shown.
-
-    Thousands of bodies contain no garbage, and searching them takes half of the time.
-    """
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class JournalReader(JournalFile):

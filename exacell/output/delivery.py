@@ -19,7 +19,6 @@ from exacell.output.render import lines, render, with_local_dates
 from exacell.output.result import GOOD, Result, answered
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.output.tofile import opened
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -95,6 +94,8 @@ class Delivery:
         completely."""
         if not answered(whole):
             return None
+        from exacell.output.tofile import opened  # Few statements write a file.
+
         try:
             with opened(redirect, anew=self.anew()) as target:
                 render(whole, format_name, target.stream, header=self.header)

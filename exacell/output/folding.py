@@ -151,7 +151,8 @@ def _masked(record: Record, cell: str) -> dict[str, Any]:
     return {name: mask_value(value, cell) for name, value in record.items()}
 
 
-class Body(NamedTuple):
+@dataclass(frozen=True)
+class Body:
     """A table without titles, by column.
 
     Attributes:
@@ -201,7 +202,8 @@ Key = TypeVar("Key", bound=Hashable)
 Row = TypeVar("Row")
 
 
-class _Group(NamedTuple, Generic[Row]):
+@dataclass(frozen=True)
+class _Group(Generic[Row]):
     """Cells with the same answer: the keys by which its rows are compared, and the rows as the first cell printed them."""
 
     cells: list[str]
@@ -235,7 +237,8 @@ def _merged(groups: Sequence[_Group[Row]]) -> list[tuple[Any, Row, tuple[str, ..
     printed: dict[Any, Row] = {}
     following: dict[Any, Any] = {None: None}
     last = None
-    for number, (_, keys, rows) in enumerate(groups):
+    for number, group in enumerate(groups):
+        keys, rows = group.keys, group.rows
         own = set(keys)
         if have.keys().isdisjoint(own):
             # No row is shared with an earlier cell: all of them come at the end.

@@ -10,10 +10,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from unicodedata import category
 
 from exacell.core.patterns import pattern
+from exacell.core.values import dataclass
 
 Record = Mapping[str, Any]
 
@@ -157,7 +158,8 @@ def _yaml_key(key: str) -> str:
     )
 
 
-class Form(NamedTuple):
+@dataclass(frozen=True)
+class Form:
     """How a format builds a row: the text before it, between its fields and after it, and the function that makes a field."""
 
     lead: str

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import fold
 from exacell.core.patterns import pattern
 from exacell.core.units import MIB, human_size, size_text
+from exacell.core.values import dataclass, replace
 from exacell.output.folding import Body, FoldedRecord, body_of, fold_records
 from exacell.output.formats import flat, keys_of
 from exacell.output.result import Column
 from exacell.output.style import hung, paint, paint_around, paint_within, printable
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class Look(TypedDict, total=False):
+        """The optional arguments of :func:`table_blocks`."""
+
+        folded: bool
+        width: int | None
+        color: bool
+        header: bool
+
 
 Record = Mapping[str, Any]
 
@@ -106,15 +119,6 @@ def columns_of(records: Sequence[Record], columns: Sequence[Column] = ()) -> lis
             values = [record.get(key) for record in records if record.get(key) is not None]
             chosen.append(Column(key, "number" if values and all(_is_number(v) for v in values) else "text"))
     return chosen
-
-
-class Look(TypedDict, total=False):
-    """The optional arguments of :func:`table_blocks`."""
-
-    folded: bool
-    width: int | None
-    color: bool
-    header: bool
 
 
 def table_lines(records: Sequence[Record], columns: Sequence[Column] = (), **look: Unpack[Look]) -> Iterator[str]:
@@ -220,7 +224,7 @@ def _with_trouble(column: Aligned) -> Aligned:
         return column
     shown = {text: column.form % text for text in set(texts)}
     shown |= {text: paint_within(shown[text], meaning, color=True) for text, meaning in found.items()}
-    return column._replace(form="%s", fields=([shown[text] for text in texts],))
+    return replace(column, form="%s", fields=([shown[text] for text in texts],))
 
 
 def _blocks(form: str, fields: Sequence[Sequence[str]], odd: Sequence[int]) -> Iterator[str]:
@@ -259,7 +263,8 @@ def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
     ]
 
 
-class Aligned(NamedTuple):
+@dataclass(frozen=True)
+class Aligned:
     """A column ready to be written.
 
     Attributes:

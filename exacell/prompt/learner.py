@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from typing import TYPE_CHECKING
 
+from exacell.core.collecting import exclude_loaded
 from exacell.core.errors import ExacellError
 from exacell.prompt.lazy import load_all
 
@@ -47,8 +47,7 @@ class Learner:
         if not self._stop.is_set():
             load_all()
             # Collection is off since the start; see exacell.cli. Loaded objects stay, and need not be checked again and again.
-            gc.freeze()
-            gc.enable()
+            exclude_loaded()
             self._begin()
 
     def _begin(self) -> None:

@@ -4,7 +4,6 @@ and reads whose login is refused."""
 from __future__ import annotations
 
 import shlex
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -241,7 +240,9 @@ def required_program(setting: str, program: str, *, example: str) -> str:
     Raises:
         ConfigError: there is no such program.
     """
-    found = shutil.which(program)
+    from shutil import which  # Only the transports that start a program ask.
+
+    found = which(program)
     if found is None:
         raise ConfigError(
             f"the transport {setting} needs the program {program}, which is not there",

@@ -16,13 +16,18 @@ from exacell.core.errors import ExitCode
 from tests.support.program import Program, told
 
 HEAVY = ("fabric", "paramiko", "rich", "prompt_toolkit", "asyncio", "numpy", "importlib.metadata")
+UNASKED = (
+    *("sqlite3", "exacell.journal.reading", "exacell.journal.record", "exacell.plan.model", "exacell.care.health"),
+    *("exacell.output.tofile", "exacell.transport.ssh.sending"),
+)
+"""Modules that a read needs none of, and the last one, which it needs."""
 
 
-def imported(*argv: str) -> str:
-    """Run the program in a fresh process and return which heavy modules it imported."""
+def imported(*argv: str, of: tuple[str, ...] = HEAVY) -> str:
+    """Run the program in a fresh process and return which of these modules it imported."""
     code = (
         "import sys; from exacell.cli import main; main(sys.argv[1:]);"
-        f"print(*[m for m in {HEAVY!r} if m in sys.modules], file=sys.stderr)"
+        f"print(*[m for m in {of!r} if m in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code, *argv], capture_output=True, text=True, check=True)
     return done.stderr.strip()
@@ -32,6 +37,14 @@ def imported(*argv: str) -> str:
 def test_start_up_imports_nothing_heavy(argv: list[str], home: Path) -> None:
     """--version, --help and completion import none of the heavy libraries."""
     assert imported(*argv) == ""
+
+
+def test_a_read_imports_neither_journal_nor_plans(home: Path, tmp_path: Path) -> None:
+    """A read imports nothing of the journal, of plans and of what judges cells, even where an ssh_config is named."""
+    (tmp_path / "config").write_text("Host *\n  Port 1\n")
+    argv = ("-q", "--ssh-config", str(tmp_path / "config"), "-c", "127.0.0.1", "list", "cell")
+    said = imported(*argv, of=UNASKED).splitlines()
+    assert said[-1] == UNASKED[-1] and "refused the connection" in said[0]
 
 
 def test_a_statement_answers_in_json(rack: object, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from exacell.core.cellset import natural_key
+from exacell.core.collecting import without_collecting
 from exacell.journal import auditing
 from exacell.journal.auditing import Common, as_csv, outlines_of, row_record, summary
-from exacell.journal.reading import without_collecting
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry
 from exacell.plan import model
@@ -62,20 +62,6 @@ def test_reading_many_rows_looks_for_no_garbage(journal: Journal) -> None:
     finally:
         gc.set_threshold(*threshold)
         gc.callbacks.remove(collecting)
-
-
-def test_whoever_collects_nothing_goes_on_so() -> None:
-    """Where collecting was off before it stays off, and an error switches it on again where it was on."""
-    with pytest.raises(ZeroDivisionError), without_collecting():
-        _ = 1 // 0
-    assert gc.isenabled()
-    gc.disable()
-    try:
-        with without_collecting():
-            pass
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
 
 
 def test_each_set_of_targets_is_sorted_once(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:

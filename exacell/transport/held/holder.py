@@ -28,6 +28,7 @@ from typing import Any
 
 from exacell.cellcli.secrets import masked
 from exacell.core.cellset import fold
+from exacell.core.collecting import exclude_loaded
 from exacell.core.config import Config, RackConfig, load
 from exacell.core.errors import ExacellError
 from exacell.core.paths import Home
@@ -424,7 +425,7 @@ def hold_rack(errand: Mapping[str, Any], signalled: Callable[[Holder], None]) ->
     signalled(holder)
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
-    gc.freeze()
+    exclude_loaded()
     holder.serve([cell for cell in errand["cells"] if cell in rack.cells])
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.belonging import Identity
+from exacell.core.collecting import loading
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, RefusedError, TransportError
 from exacell.core.values import replace
@@ -179,10 +180,11 @@ class SshTransport(RackTransport):
     def _sending(self) -> Sender:
         """Return the sender; the first call imports fabric and paramiko, which takes a tenth of a second."""
         if self._sender is None:
-            from exacell.transport.ssh.fabric_import import import_fabric
+            with loading():
+                from exacell.transport.ssh.fabric_import import import_fabric
 
-            import_fabric()
-            from exacell.transport.ssh.sending import Sender
+                import_fabric()
+                from exacell.transport.ssh.sending import Sender
 
             with self._lock:
                 self._sender = self._sender or Sender(self, self._reader)

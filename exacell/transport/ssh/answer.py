@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-import shutil
 import subprocess
 import tempfile
 import threading
@@ -132,7 +131,9 @@ class SshConfig:
 
     def _ask(self, target: str, user: str | None, port: int | None, why: str) -> Answer:
         """Return the settings from ``ssh -G`` for a target."""
-        ssh = shutil.which("ssh")
+        from shutil import which  # Few files need ssh to read them.
+
+        ssh = which("ssh")
         if ssh is None:
             raise ConfigError(
                 f"{why} can't be read by exacell, and there is no ssh program: install openssh-clients, remove "

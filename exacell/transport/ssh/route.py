@@ -13,12 +13,12 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import paramiko
 from cryptography.exceptions import UnsupportedAlgorithm
 from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemoryPrivateKey
 
-from exacell.care.examination import KeyFile
 from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
 from exacell.transport.local_process import is_locale
@@ -26,6 +26,9 @@ from exacell.transport.ssh.hostkeys import lookup_names
 from exacell.transport.ssh.programs import Program
 from exacell.transport.ssh.sshconfig import matches
 from exacell.transport.ssh.wire import CERTIFICATE
+
+if TYPE_CHECKING:
+    from exacell.care.examination import KeyFile
 
 _HOP = re.compile(r"(?:ssh://)?(?:(?P<user>[^@/]+)@)?(?P<host>\[[^\]]+\]|[^:/]+)(?::(?P<port>[0-9]+))?/?")
 
@@ -208,6 +211,8 @@ def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
     Args:
         held: the public halves of the agent's keys.
     """
+    from exacell.care.examination import KeyFile  # It imports what cells are judged by; only doctor looks at keys.
+
     loaded = KeyRing().load(path)
     if loaded is None:
         return None

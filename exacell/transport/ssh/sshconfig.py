@@ -7,7 +7,6 @@ a target. Source: ssh_config(5); OpenSSH readconf.c (16 levels of Include) and m
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -170,9 +169,11 @@ class _Reading:
                     raise ConfigError(f"{where}: {setting.problem}", hint=_CLOSE)
                 # The rest of this file applies if the part before does, independent of the included files.
                 outer, condition = close(), None
+                from glob import glob  # Few files include others.
+
                 for pattern in setting.words:
                     self.places.append(Path(os.path.dirname(os.path.join(base, os.path.expanduser(pattern)))))
-                    for name in sorted(glob.glob(os.path.join(base, os.path.expanduser(pattern)))):
+                    for name in sorted(glob(os.path.join(base, os.path.expanduser(pattern)))):
                         self._include(Path(name), base, outer, depth + 1, setting)
             else:
                 settings.append(setting)
