@@ -342,7 +342,8 @@ class ChaosRack:
 
     def keep(self, folder: Path) -> None:
         """Copy what helps to find out what happened."""
-        for path in (self.folder / "audit.jsonl", self.home / "journal.db", self.second / "journal.db"):
+        crashes = [crash for home in (self.home, self.second) for crash in home.glob("crash-*")]
+        for path in (self.folder / "audit.jsonl", self.home / "journal.db", self.second / "journal.db", *crashes):
             if path.exists():
                 shutil.copy(path, folder / f"{path.parent.name}-{path.name}")
         (folder / "state.json").write_text(json.dumps(self.parts(), default=str))

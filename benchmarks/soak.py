@@ -20,6 +20,7 @@ import argparse
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -38,7 +39,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "faults"), str(ROOT / "benchmark
 from chaos import Round  # noqa: E402
 from chaos_blows import fill_disk  # noqa: E402
 from chaos_judge import Judge  # noqa: E402
-from chaos_rack import ENDS, ChaosRack, Ended  # noqa: E402
+from chaos_rack import ENDS, RECIPES, ChaosRack, Ended  # noqa: E402
 
 READS = (
     "list cell attributes name,releaseVersion",
@@ -58,6 +59,7 @@ class SoakRack(ChaosRack):
 
     def __init__(self, options: Mapping[str, object], seed: int) -> None:
         super().__init__(options, seed)
+        shutil.copytree(RECIPES, self.second / "recipes")
         for home in (self.home, self.second):
             # Fourteen cells are one process here, which may take long over fourteen logins at once.
             (home / "config.toml").write_text('[settings]\nconnect_timeout = "20s"\n')
