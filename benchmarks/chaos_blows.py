@@ -9,7 +9,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -205,13 +207,19 @@ def _disk_full(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
 
     def strike(started: Started) -> str:
         when = at(started)
-        size = rack.journal.path.stat().st_size if rack.journal.path.exists() else 0
-        if started.process.poll() is None:
-            limit = max(1, size + rng.choice((0, 0, 512, 5000)))
-            resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE, (limit, limit))
+        fill_disk(started.process, rack.journal.path, rng)
         return f"the disk is full {when}"
 
     return Blow("disk full", strike)
+
+
+def fill_disk(process: subprocess.Popen[bytes], journal: Path, rng: random.Random) -> None:
+    """Let a process write no file further than its journal is, or a little more."""
+    size = journal.stat().st_size if journal.exists() else 0
+    limit = max(1, size + rng.choice((0, 0, 512, 5000)))
+    with suppress(ProcessLookupError):  # It has ended.
+        if process.poll() is None:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (limit, limit))
 
 
 def _second(rack: ChaosRack, rng: random.Random) -> Ended:
@@ -342,7 +350,7 @@ def _production(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
 def _clock_set(rack: ChaosRack, rng: random.Random, statement: str) -> Blow:
     """The clock of the operator's host, or of the rack's, is set."""
     at, again = _instant(rack, rng, statement), rng.random() < 0.3
-    whose = rng.choice(("operator", "operator", "rack"))
+    whose = rng.choice(("operator", "operator", "rack" if rack.rack_skewed else "operator"))
     seconds = rng.choice((-3600, -600, -30, 30, 600, 3600) if whose == "operator" else (-3, -1, 1, 3))
 
     def strike(started: Started) -> str:

@@ -64,13 +64,16 @@ class ChaosRack:
     """The rack, its operators and what is known of it.
 
     Args:
-        options: what ``emulator start`` is given.
+        options: what ``emulator start`` is given; besides, ``clocks`` says whose clocks can be set: those of all if True, those
+            of the operators if ``operators``.
     """
 
     def __init__(self, options: Mapping[str, object], seed: int) -> None:
         self.options = options
         given = {"speed": 120, "seed": seed % 1000, **options}
-        self.skewed = bool(given.pop("clocks", False)) and FAKED.exists()
+        clocks = given.pop("clocks", False)
+        self.skewed = bool(clocks) and FAKED.exists()
+        self.rack_skewed = self.skewed and clocks != "operators"
         patience = str(given.pop("write_timeout", ""))
         self.folder = Path(tempfile.mkdtemp(prefix="exacell-chaos-", dir="/dev/shm"))
         self.place, self.home, self.second = (self.folder / name for name in ("rack", "one", "two"))
@@ -123,7 +126,7 @@ class ChaosRack:
         }
 
     def _clocked(self, whose: str) -> Any:
-        return mock.patch.dict(os.environ, self._clock(whose)) if self.skewed else nullcontext()
+        return mock.patch.dict(os.environ, self._clock(whose)) if self.rack_skewed else nullcontext()
 
     def _keep_loaded(self) -> None:
         while not self._stop.wait(2):
@@ -339,7 +342,8 @@ class ChaosRack:
 
     def keep(self, folder: Path) -> None:
         """Copy what helps to find out what happened."""
-        for path in (self.folder / "audit.jsonl", self.home / "journal.db", self.second / "journal.db"):
+        crashes = [crash for home in (self.home, self.second) for crash in home.glob("crash-*")]
+        for path in (self.folder / "audit.jsonl", self.home / "journal.db", self.second / "journal.db", *crashes):
             if path.exists():
                 shutil.copy(path, folder / f"{path.parent.name}-{path.name}")
         (folder / "state.json").write_text(json.dumps(self.parts(), default=str))

@@ -1,22 +1,27 @@
 """Give each reader bytes that its own lines lead to, print what was found, and keep what a reader failed at.
 
-    python benchmarks/fuzz_readers.py [--readers=fio,shell] [--seconds=60] [--seed=1] [--keep] [--write]
+    python benchmarks/fuzz_readers.py [--readers=fio,shell] [--seconds=60] [--seed=1] [--into=FOLDER] [--least] [--keep] [--write]
 
 ``tests/support/fuzzing/readers.py`` has the readers. Each is run by a process under Atheris, which ``make fuzz-readers``
-installs: libFuzzer changes texts that reached a new line of exacell. Besides it repeats a part of a text thousands of times,
-which finds what takes quadratic time, nests too deep, or has too many digits. Only exacell's own errors may leave a reader; a
-text of at most 32 KB may take 2 seconds of processor time, a process 2 GB. What fails is made smaller and printed, and with
-``--keep`` kept under ``tests/data/fuzz/READER/``, where the tests read it again. Leaves with 1 if a reader failed, with 2 without
-Atheris.
+installs: libFuzzer changes texts that reached a new line of exacell; a changed text is as long as the reader's ``usual`` at
+most. Besides it repeats a part of a text thousands of times, which finds what takes quadratic time, nests too deep, or has too
+many digits; these long texts get a tenth of the time. Only exacell's own errors may leave a reader; a text of at most 32 KB may
+take 2 seconds of processor time, a process 2 GB. What fails is made smaller and printed, and with ``--keep`` kept under
+``tests/data/fuzz/READER/``, where the tests read it again. ``--into`` keeps what reached new lines and how many texts were given:
+the next run with the same folder goes on from there, and its figures are those of all runs. With ``--least`` the reader that was
+given the fewest texts comes first, and one that was given 500,000 comes last. Leaves with 1 if a reader failed, with 2
+without Atheris.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import hashlib
 import importlib
 import importlib.util
+import json
 import random
 import re
 import resource
@@ -34,6 +39,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
 KEPT = ROOT / "tests" / "data" / "fuzz"
+FIGURES = "figures.json"
 BEGIN, END = "<!-- fuzz readers: begin -->", "<!-- fuzz readers: end -->"
 
 ROOM = 2 << 30
@@ -42,8 +48,8 @@ ROOM = 2 << 30
 TIMES_SLOWER = 4
 """A watched reader gets so many times the processor time; without the watch it is judged again."""
 
-STRETCHED = 32
-"""One text in so many has a part repeated."""
+STRETCHED_SHARE = 0.1
+"""The part of the processor time that goes to texts with a part repeated."""
 
 SMALLER_S = 20.0
 """Seconds in which a text that fails is made smaller."""
@@ -59,6 +65,10 @@ def main() -> int:
     options.add_argument("--readers", default="", help="only these, with commas between them")
     options.add_argument("--seconds", type=int, default=60, help="how long each reader is run")
     options.add_argument("--seed", type=int, default=1, help="another number makes other texts")
+    options.add_argument(
+        "--into", type=Path, help="keep texts and figures in this folder, and go on from those that are there"
+    )
+    options.add_argument("--least", action="store_true", help="begin with the reader that was given the fewest texts")
     options.add_argument("--keep", action="store_true", help="keep what a reader failed at under tests/data/fuzz")
     options.add_argument("--write", action="store_true", help="keep the figures in docs/reliability.md")
     options.add_argument("--run", nargs=2, metavar=("READER", "FOLDER"), help=argparse.SUPPRESS)
@@ -77,6 +87,8 @@ def main() -> int:
     unknown = [name for name in wanted if name not in READERS]
     if unknown:
         options.error(f"no reader is named {', '.join(unknown)}; there are {', '.join(READERS)}")
+    if given.least:
+        wanted.sort(key=lambda name: figures_of(given.into, name)["texts"])
     rows, failed = [], 0
     for name in wanted:
         row, faults = one(name, READERS[name], given)
@@ -90,9 +102,12 @@ def main() -> int:
 
 def one(name: str, reader: Reader, given: argparse.Namespace) -> tuple[str, int]:
     """Run one reader, and return its row of the table and the number of its faults."""
-    with tempfile.TemporaryDirectory(prefix="exacell-fuzz-") as folder:
+    with contextlib.ExitStack() as ending:
+        folder = str(
+            given.into / name if given.into else ending.enter_context(tempfile.TemporaryDirectory("exacell-fuzz"))
+        )
         for part in ("texts", "faults"):
-            (Path(folder) / part).mkdir()
+            (Path(folder) / part).mkdir(parents=True, exist_ok=True)
         (Path(folder) / "modules").write_text("\n".join(reader.modules), encoding="ascii")
         command = [sys.executable, __file__, f"--seconds={given.seconds}", f"--seed={given.seed}"]
         began = time.monotonic()
@@ -118,17 +133,25 @@ def one(name: str, reader: Reader, given: argparse.Namespace) -> tuple[str, int]
         *told, last = judged.stdout.splitlines() or [""]
         for line in told:
             print(line, flush=True)
-        figures = re.fullmatch(r"lines (\d+) of (\d+), texts (\d+), faults (\d+)", last)
-        if figures is None:
+        said_last = re.fullmatch(r"lines (\d+) of (\d+), texts (\d+), faults (\d+)", last)
+        if said_last is None:
             raise SystemExit(f"{name}: judging ended with {judged.returncode}: {judged.stderr[-2000:]}")
-        reached, there, texts, faults = (int(number) for number in figures.groups())
+        reached, there, texts, faults = (int(number) for number in said_last.groups())
         faults += 1 if ran.returncode or count is None else 0
-        executed = int(count[1]) if count else 0
-        share = f"{reached / there:.0%}" if there else "-"
-        return (
-            f"| {name} | {reader.about} | {executed:,} | {texts:,} | {reached:,} of {there:,} ({share}) | {faults} |",
-            faults,
-        )
+        figures = figures_of(given.into, name)
+        figures["texts"] += int(count[1]) if count else 0
+        figures["faults"] += faults
+        if given.into:
+            (Path(folder) / FIGURES).write_text(json.dumps(figures), encoding="ascii")
+        lines = f"{reached:,} of {there:,} ({reached / there:.0%})" if there else "-"
+        cells = (name, reader.about, f"{figures['texts']:,}", f"{texts:,}", lines, str(figures["faults"]))
+        return f"| {' | '.join(cells)} |", faults
+
+
+def figures_of(into: Path | None, name: str) -> dict[str, int]:
+    """Return how many texts the reader was given in earlier runs with this folder, and how many faults it had."""
+    path = into / name / FIGURES if into else None
+    return json.loads(path.read_text(encoding="ascii")) if path and path.exists() else {"texts": 0, "faults": 0}
 
 
 # The process that runs one reader
@@ -173,8 +196,13 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
     words = Path(folder) / "words"
     words.write_text("\n".join(vocabulary(modules)), encoding="ascii")
     smallest: dict[str, int] = {}
+    clock = Clock()
 
     def take(data: bytes) -> None:
+        with clock.taking():
+            read(data)
+
+    def read(data: bytes) -> None:
         try:
             with limited(LIMIT_S * TIMES_SLOWER):
                 reader.reads(data)
@@ -187,8 +215,10 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
                 (faults / hashlib.sha1(place.encode(), usedforsecurity=False).hexdigest()[:12]).write_bytes(data)
 
     def mutate(data: bytes, longest: int, number: int) -> bytes:
-        chance = random.Random(number)
-        return stretched(data, longest, chance) if chance.randrange(STRETCHED) == 0 else atheris.Mutate(data, longest)
+        clock.long = clock.long_s <= STRETCHED_SHARE * clock.all_s
+        if clock.long:
+            return stretched(data, longest, random.Random(number))
+        return bytes(atheris.Mutate(data[: reader.usual], reader.usual))
 
     resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
     options = {
@@ -198,7 +228,7 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
         "dict": words,
         "timeout": 900,  # Its own limit ends the process; ours goes on.
         "rss_limit_mb": 0,
-        "len_control": 20,
+        "len_control": 0,  # The mutator decides.
         "print_final_stats": 1,
         "verbosity": 0,
         "artifact_prefix": f"{folder}/",
@@ -207,6 +237,27 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
     atheris.Setup(arguments, take, custom_mutator=mutate)
     atheris.Fuzz()
     return 0
+
+
+@dataclasses.dataclass
+class Clock:
+    """How much processor time went to all texts, and to those with a part repeated; ``long`` is whether the next is one."""
+
+    long: bool = False
+    long_s: float = 0.0
+    all_s: float = 0.0
+
+    @contextlib.contextmanager
+    def taking(self) -> Iterator[None]:
+        """Count the time of one text."""
+        began = time.process_time()
+        try:
+            yield
+        finally:
+            took = time.process_time() - began
+            self.all_s += took
+            self.long_s += took if self.long else 0.0
+            self.long = False
 
 
 def stretched(data: bytes, longest: int, chance: random.Random) -> bytes:

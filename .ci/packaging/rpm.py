@@ -32,6 +32,13 @@ cp -a {tree}/. %{{buildroot}}
 %attr(0644, root, root) /usr/share/zsh/site-functions/_exacell
 %attr(0644, root, root) /usr/share/fish/vendor_completions.d/exacell.fish
 %defattr(0644, root, root, 0755)
+# Of the shells' packages, which need not be there: removed with the last package that has them.
+%dir /usr/share/bash-completion
+%dir /usr/share/bash-completion/completions
+%dir /usr/share/zsh
+%dir /usr/share/zsh/site-functions
+%dir /usr/share/fish
+%dir /usr/share/fish/vendor_completions.d
 %dir /usr/share/exacell
 /usr/share/exacell/recipes
 %license /usr/share/licenses/exacell

@@ -52,8 +52,10 @@ def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: floa
     rated: list[tuple[bool, float, str]] = []
     for candidate in candidates:
         key = candidate.lower()
-        ratio = _likeness(typed, key)
         begins = key.startswith(typed)
+        if not begins and _most(typed, key) < alike:
+            continue
+        ratio = _likeness(typed, key)
         if begins or ratio >= alike:
             rated.append((not begins, -ratio, candidate))
     best = min((rating for _, rating, _ in rated), default=0.0)
@@ -71,6 +73,13 @@ def _likeness(one: str, other: str) -> float:
     if one.translate(_LOOKS) == other.translate(_LOOKS):
         return 1.0
     return max(SequenceMatcher(None, one, other).ratio(), _SWAPPED * (sorted(one) == sorted(other)))
+
+
+def _most(one: str, other: str) -> float:
+    """Return a number that the similarity of two words does not exceed, from their letters alone: much faster than it."""
+    if one.translate(_LOOKS) == other.translate(_LOOKS):
+        return 1.0
+    return 2.0 * sum(min(one.count(letter), other.count(letter)) for letter in set(one)) / (len(one) + len(other))
 
 
 _SLIP = 0.8

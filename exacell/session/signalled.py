@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
@@ -50,7 +52,8 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
         nonlocal pressed
         pressed += 1
         if pressed > 1:
-            raise KeyboardInterrupt
+            detach(frame)
+            return
         session.interrupted.set()
         # No line can be written if the signal came while another line is being written to a slow terminal.
         with suppress(RuntimeError):
@@ -61,6 +64,45 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+_SOON_S = 0.005
+"""Seconds after which a Ctrl-C comes again that came while a lock was changing hands."""
+
+_MAY_BLOCK = ("join", "_wait_for_tstate_lock")
+"""The functions of Thread in which an exception does no harm; they may take as long as the other thread."""
+
+
+def detach(frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; if that would leave a lock taken, or give it back twice, have the signal come again soon.
+
+    The locks are those of threading.py, which takes and gives them back in several steps. Source: CPython, Lib/threading.py,
+    Condition.wait: an exception between ``_release_save`` and ``try`` ends the caller's ``with`` with "release unlocked lock".
+
+    Args:
+        frame: what the main thread was doing.
+
+    Raises:
+        KeyboardInterrupt: no lock is changing hands.
+    """
+    if not changing_hands(frame):
+        raise KeyboardInterrupt
+    main = threading.main_thread().ident
+    assert main is not None, "the main thread runs"
+
+    def again() -> None:
+        time.sleep(_SOON_S)
+        signal.pthread_kill(main, signal.SIGINT)
+
+    _thread.start_new_thread(again, ())  # Not Thread.start: that takes locks of its own.
+
+
+def changing_hands(frame: FrameType | None) -> bool:
+    """Return whether the frame is one of threading.py that takes a lock or gives it back."""
+    if frame is None or frame.f_code.co_filename != threading.Condition.wait.__code__.co_filename:
+        return False
+    waits = frame.f_code is threading.Condition.wait.__code__ and "gotit" in frame.f_locals  # Behind its ``try``.
+    return not waits and frame.f_code.co_name not in _MAY_BLOCK
 
 
 def _end_as_terminated(number: int, frame: FrameType | None) -> None:

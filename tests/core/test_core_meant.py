@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import pytest
+from hypothesis import given, strategies as st
 
 from exacell.core.meant import absent, closest, near, no_such, unknown
 
@@ -22,6 +25,25 @@ from exacell.core.meant import absent, closest, near, no_such, unknown
 def test_the_nearest_words_come_first(word: str, known: list[str], found: tuple[str, ...]) -> None:
     """Swapped letters, letters that look like figures and a word cut short are found; what is far is not."""
     assert closest(word, known) == found
+
+
+_WORD = st.text(alphabet="abcel01lio_É", max_size=12)
+
+
+@given(word=_WORD, known=st.lists(_WORD, max_size=6, unique_by=str.lower), alike=st.sampled_from((0.3, 0.6, 0.8)))
+def test_no_similar_word_is_passed_over(word: str, known: list[str], alike: float) -> None:
+    """Each word that difflib finds similar enough is found, unless one is almost or exactly the word."""
+    found = closest(word, known, limit=len(known), alike=alike)
+    ratios = {other: SequenceMatcher(None, word.lower(), other.lower()).ratio() for other in known}
+    similar = {other for other, ratio in ratios.items() if word and ratio >= alike}
+    assert set(found) >= similar or any(ratios[other] >= 0.9 or _alike(word, other) for other in found)
+
+
+def _alike(one: str, other: str) -> bool:
+    return one.lower().translate(_FIGURES) == other.lower().translate(_FIGURES)
+
+
+_FIGURES = str.maketrans("lio", "110")
 
 
 def test_a_name_that_only_looks_like_another_is_a_slip_for_that_one_alone() -> None:

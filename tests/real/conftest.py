@@ -16,7 +16,7 @@ from tests.support.program import Program
 
 NAMES = ("ini1", "ini2")
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("git", "bwrap", "unshare", "apt-get", "musl-gcc", "rpmbuild", "rpm2cpio", "cpio")
+NEEDED = ("git", "bwrap", "unshare", "apt-get", "musl-gcc", "rpmbuild", "rpm2cpio", "cpio", "rpm", "man")
 
 
 def build(folder: Path) -> Path:

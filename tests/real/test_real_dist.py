@@ -99,3 +99,54 @@ def test_the_rpm_needs_no_other_package(built: Path) -> None:
         text=True,
     )
     assert set(owners.stdout.split()) == {"root:root"}
+
+
+def test_the_rpm_is_installed_upgraded_and_removed(built: Path, tmp_path: Path) -> None:
+    """rpm installs it into a system without any other package and finds it unchanged; removed, it leaves no file or folder."""
+    root, package = tmp_path / "root", built / f"{NAME}-1.x86_64.rpm"
+    for folder in (
+        "usr/bin",
+        "usr/share/man/man1",
+        "usr/share/licenses",
+        "var/lib/rpm",
+        "var/tmp",
+        "tmp",
+        "proc",
+        "dev",
+    ):
+        (root / folder).mkdir(
+            parents=True
+        )  # Those of Oracle Linux's package "filesystem", and where rpm keeps its books.
+
+    def rpm(*words: str | Path) -> str:
+        asked = ["unshare", "--map-root-user", "rpm", "--root", root, "--dbpath", "/var/lib/rpm", *words]
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def there() -> set[str]:
+        found = {str(path.relative_to(root)) for path in root.rglob("*")}
+        return {path for path in found if not path.startswith("var/lib/rpm/")}
+
+    rpm("--initdb")
+    before = there()
+    rpm("--install", package)
+    files = set(rpm("--query", "--list", "exacell").split("\n")) - {""}
+    assert {f"/{path}" for path in there() - before} == files
+    assert rpm("--verify", "exacell") == "", "what is installed is not what was packed"
+    inside = ["bwrap", "--unshare-all", "--clearenv", "--ro-bind", root, "/", "--proc", "/proc", "--dev", "/dev"]
+    inside += ["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--setenv", "HOME", "/tmp", "--", "/usr/bin/exacell"]
+    ran = subprocess.run([*inside, "--version"], capture_output=True, text=True, check=False)
+    assert ran.stdout.split() == ["exacell", __version__], ran.stderr
+    manual = ["man", "--manpath", root / "usr/share/man", "exacell"]
+    page = subprocess.run(manual, capture_output=True, text=True, check=True, env={**os.environ, "MANPAGER": "cat"})
+    assert "EXIT STATUS" in page.stdout
+    completes = f"source {root}/usr/share/bash-completion/completions/exacell && complete -p exacell"
+    assert subprocess.run(["bash", "-c", completes], capture_output=True, text=True, check=True).stdout.endswith(
+        " exacell\n"
+    )
+    rpm("--upgrade", "--replacepkgs", package)
+    assert {f"/{path}" for path in there() - before} == files
+    assert rpm("--verify", "exacell") == ""
+    rpm("--erase", "exacell")
+    assert there() == before

@@ -134,6 +134,7 @@ def _points(found: Driven) -> list[Point]:
     load = float(found.sessions)
     points = [Point(series=found.work, load=load, figures=figures, seconds=found.elapsed or None, weights=weights)]
     for event, (waits, micros) in found.waits.items():
-        told = {"waits": float(waits), "averageUs": micros / waits, "totalS": micros / 1e6}
+        average = {"averageUs": micros / waits} if waits else {}
+        told = {"waits": float(waits), **average, "totalS": micros / 1e6}
         points.append(Point(series=event, load=load, figures=told))
     return points

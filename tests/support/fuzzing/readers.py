@@ -92,6 +92,7 @@ class Reader:
         modules: the modules of exacell whose lines are counted.
         seeds: returns texts to begin with.
         passes: errors that may leave it.
+        usual: so many bytes a text has at most unless a part of it is repeated; short ones are read faster.
     """
 
     about: str
@@ -99,6 +100,7 @@ class Reader:
     modules: tuple[str, ...]
     seeds: Callable[[], Iterable[bytes]]
     passes: tuple[type[Exception], ...] = (ExacellError,)
+    usual: int = 400
 
 
 def _each(*attempts: Callable[[], object]) -> None:
@@ -334,7 +336,13 @@ def _seeds_of(*kinds: str) -> Callable[[], Iterator[bytes]]:
 
 def _importer(about: str, module: ModuleType, *kinds: str, besides: tuple[str, ...] = ()) -> Reader:
     others = tuple(f"exacell.measure.importers.{other}" for other in besides)
-    return Reader(about=about, reads=_of_kind(*kinds), modules=(module.__name__, *others), seeds=_seeds_of(*kinds))
+    return Reader(
+        about=about,
+        reads=_of_kind(*kinds),
+        modules=(module.__name__, *others),
+        seeds=_seeds_of(*kinds),
+        usual=1500,
+    )
 
 
 _DRIVEN = (
@@ -449,18 +457,21 @@ READERS: dict[str, Reader] = {
             "exacell.cellcli.alertrows",
             "exacell.cellcli.messages",
         ),
+        usual=800,
         seeds=lambda: files("captures/*.txt", "cellcli/layout_*.txt", "cellcli/messages.txt"),
     ),
     "xml": Reader(
         about="CellCLI's replies in XML",
         reads=_xml,
         modules=("exacell.cellcli.reply",),
+        usual=1200,
         seeds=lambda: files("captures/xml_*.txt", "cellcli/layout_xml*.txt"),
     ),
     "session": Reader(
         about="the output of a CellCLI that is kept",
         reads=_session,
         modules=("exacell.cellcli.framing",),
+        usual=200,
         seeds=lambda: [
             b"".join(b"\nDM-1: no " + name.encode() + b"\n" for name in _NAMES) + b"\0x\n\0\nDM-1: no nm0\n",
             b"\nDM-1: no nm0\n\nDM-1: no nm1\n\0\nDM-1: no nm1\nrow\n\nDM-1: no nm0\n",
@@ -470,6 +481,7 @@ READERS: dict[str, Reader] = {
         about="dcli's output",
         reads=_dcli,
         modules=("exacell.transport.dcli_answers",),
+        usual=200,
         seeds=lambda: [
             b"exa1cel01: a\nexa1cel02: ended 0\nexa1cel01: b ended 1\n\nexa1cel02:ssh: no route\nmore\n\n\0"
             b"Unable to connect to cells: ['exa1cel02']\n"
@@ -486,6 +498,7 @@ READERS: dict[str, Reader] = {
             "exacell.cellcli.iorm",
             "exacell.cellcli.directives",
         ),
+        usual=250,
         seeds=lambda: lines("cellcli/statements.txt", "cellcli/refused.txt", "cellcli/changes.txt", "cellcli/iorm.txt"),
     ),
     "statement": Reader(
@@ -502,18 +515,21 @@ READERS: dict[str, Reader] = {
             "exacell.language.shorthand",
             "exacell.language.shellwords",
         ),
+        usual=300,
         seeds=lambda: (*lines("mistyped/statements.tsv", "everyday.toml", "secret_texts.toml"), *_recipe_lines()),
     ),
     "completion": Reader(
         about="a line that is being typed",
         reads=_suggest,
         modules=("exacell.language.suggest", "exacell.language.suggest_cellcli", "exacell.language.suggestion"),
+        usual=200,
         seeds=lambda: (*lines("mistyped/statements.tsv"), *lines("cellcli/statements.txt"), *_recipe_lines()),
     ),
     "argv": Reader(
         about="a command line's words",
         reads=_argv,
         modules=("exacell.language.argv", "exacell.language.options"),
+        usual=120,
         seeds=lambda: [
             b"-c\nexa1cel01\n-m\nlist\ncell",
             b"--rack=lab\n-o\njson\nresize\nflashcache\nsize=288g\n-n",
@@ -524,6 +540,7 @@ READERS: dict[str, Reader] = {
         about="conditions of check, wait and let",
         reads=_condition,
         modules=("exacell.cellcli.condition", "exacell.language.reading"),
+        usual=150,
         seeds=lambda: (
             *(line.partition(b" ")[2] for line in _recipe_lines() if line.startswith((b"check", b"wait", b"let"))),
             b"list flashcache where status = normal",
@@ -536,6 +553,7 @@ READERS: dict[str, Reader] = {
         about="sets of cells, sizes, durations, group files, cellip.ora",
         reads=_cells,
         modules=("exacell.core.cellset", "exacell.core.units", "exacell.core.racks"),
+        usual=150,
         seeds=lambda: [
             b"exa1cel[01-14,16]",
             b"@all,!exa1cel03&exa1cel[1-9/2]",
@@ -556,6 +574,7 @@ READERS: dict[str, Reader] = {
             "exacell.recipes.values",
             "exacell.recipes.layout",
         ),
+        usual=600,
         seeds=lambda: (*_recipes(), *_broken_recipes()),
         passes=(ExacellError, UnicodeDecodeError),
     ),
@@ -577,12 +596,14 @@ READERS: dict[str, Reader] = {
         about="text for a shell (read, never run)",
         reads=_shell,
         modules=("exacell.opaque.shell", "exacell.opaque.lexing", "exacell.opaque.scan", "exacell.opaque.table"),
+        usual=200,
         seeds=lambda: (*lines("opaque/ways.txt"), *lines("opaque/corpus.toml")),
     ),
     "scl": Reader(
         about="scripts of CellCLI",
         reads=_scl,
         modules=("exacell.opaque.scan", "exacell.opaque.shell"),
+        usual=250,
         seeds=lambda: (*lines("cellcli/statements.txt"), b"list cell\n# x\nalter cell -\n led on;\ndrop flashcache\n"),
     ),
     "fio": _importer("fio", fio, fio.KIND, besides=("fiojson",)),
@@ -604,17 +625,20 @@ READERS: dict[str, Reader] = {
             f"exacell.measure.importers.{name}" for name in ("kinds", "parts", "unread", "levels", "findings")
         ),
         seeds=_seeds_of(),
+        usual=1500,
     ),
     "trace": Reader(
         about="10046 traces",
         reads=_trace,
         modules=("exacell.measure.trace10046", "exacell.measure.waitlines"),
+        usual=600,
         seeds=_traces,
     ),
     "config": Reader(
         about="config.toml and rack files",
         reads=_config,
         modules=("exacell.core.config", "exacell.core.toml_table", "exacell.core.hostgroups"),
+        usual=1500,
         seeds=_configs,
     ),
     "known_hosts": Reader(
