@@ -447,7 +447,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/options.py": (("_take",), ("tests/cli/test_cli_options.py",)),
-    "language/line.py": (("_read_on_behind", "_on_in_front", "_named"), ("tests/language",)),
+    "language/line.py": (("_read_on_after", "_on_in_front", "_named"), ("tests/language",)),
     "recipes/values.py": (
         (
             *(

@@ -219,8 +219,8 @@ class RecipeRunner:
         if wave is not None:
             where = "in" if (wave.line, wave.number) in self._passed else "before"
             parts = [f"{fold(wave.before)} done"] if wave.before else []
-            parts += [f"{fold(wave.behind)} not touched"] if wave.behind else []
-            left, turns = (*wave.targets, *wave.behind), each.source.turns
+            parts += [f"{fold(wave.after)} not touched"] if wave.after else []
+            left, turns = (*wave.targets, *wave.after), each.source.turns
             in_use = turns is not None and not turns.on and set(left) <= set(self._session.need_rack().cells)
             if wave.before and in_use and not self._takes_back():
                 parts.append(f"type `use {fold(left)}`, then the same run again, to continue with them")
@@ -239,7 +239,7 @@ class RecipeRunner:
         line, inner = each.line, each.inner
         session, services, request = self._session, self._services, self._request
         if each.wave is not None or request.agreed is not None:
-            later = fold(each.wave.behind) if each.wave is not None else ""
+            later = fold(each.wave.after) if each.wave is not None else ""
             request = replace(request, agreed=self._agreed.at(each.source.number, later))
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.call.flags}

@@ -1,4 +1,7 @@
-"""Warm up a run: repeat its workload until the hit rate of the flash cache is steady. Pure."""
+"""Warm up a run: repeat its workload until the hit rate of the flash cache is steady. Pure.
+
+It stands apart from :mod:`exacell.change.experimenting`, which needs a rack: this is tested without one.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Wave:
         return tuple(name for wave in self.all[: self.number - 1] for name in wave)
 
     @property
-    def behind(self) -> tuple[str, ...]:
+    def after(self) -> tuple[str, ...]:
         """Return the cells or hosts of the waves after it."""
         return tuple(name for wave in self.all[self.number :] for name in wave)
 
@@ -264,7 +264,7 @@ def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *,
         waves=wave.all, pause=turns.pause or 0.0, ask=turns.ask, others=rack.cells, clusters=tuple(rack.asm),
         within=GATE_WITHIN if turns.within is None else turns.within,
     )  # fmt: skip
-    places = {"done": wave.before, "waiting": (*wave.targets, *wave.behind)}
+    places = {"done": wave.before, "waiting": (*wave.targets, *wave.after)}
     others = "; ".join(f"{fold(names)} {word}" for word, names in places.items() if names)
     try:
         passage = Passage(open=True)

@@ -352,9 +352,8 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     if takeover:
         statement = f"unlock --takeover from {held or elsewhere}"
         _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
-        time.sleep(
-            SETTLES
-        )  # Statements that the old owner had sent when it lost the lock arrive before anything is read.
+        # Statements that the old owner had sent when it lost the lock arrive before anything is read.
+        time.sleep(SETTLES)
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} now counts as ended: `resume` continues it"])
     return Result(notes=[f"rack {rack} was locked by {held}; the lock is removed"])

@@ -315,9 +315,9 @@ def _on() -> Iterator[str]:
     yield ""
     yield from columns(list(_SETS))
     yield ""
-    behind = [command.name for command in commands().values() if command.on_behind]
+    after = [command.name for command in commands().values() if command.on_after]
     yield from wrap(
-        f"ON may also stand after {', '.join(behind[:-1])} and {behind[-1]}: facts on @db. Put a set with blanks in it "
+        f"ON may also stand after {', '.join(after[:-1])} and {after[-1]}: facts on @db. Put a set with blanks in it "
         "into parentheses."
     )
     yield ""

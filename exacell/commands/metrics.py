@@ -27,7 +27,7 @@ from exacell.language.registry import Call
 from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
 from exacell.measure.listing import read_listing
-from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot, named
+from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot, iso_of, named
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
@@ -112,7 +112,7 @@ def _kept(
             **(
                 {"rows": count_rows(counters.rows)}
                 if listed
-                else {"collectionTime": _iso(counters.collected), "metrics": len(counters.values)}
+                else {"collectionTime": iso_of(counters.collected), "metrics": len(counters.values)}
             ),
         }
         for cell, counters in cells.items()
@@ -141,10 +141,6 @@ def _facts_of(session: Session, services: Services, request: Request, text: str)
 
 def _now(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds")
-
-
-def _iso(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
 def snaps(session: Session, call: Call) -> Result:

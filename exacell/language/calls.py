@@ -275,7 +275,7 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
     args: dict[str, Value] = {}
     flags: dict[str, Value] = {}
     position = len(command.words)
-    behind = _behind(command, words[position:])
+    behind = _words_of_outer(command, words[position:])
     if behind:
         text = text[: behind[0].start - base].rstrip()
         words = words[: -len(behind)]
@@ -305,7 +305,7 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
     return Call(command=command, args=args, flags=flags, text=whole), flags
 
 
-def _behind(command: Command, words: Sequence[Word]) -> Sequence[Word]:
+def _words_of_outer(command: Command, words: Sequence[Word]) -> Sequence[Word]:
     """Return the words for the outer command that follow the statement it takes: a required ``name=…``, and flags after it."""
     needed = next((param.name for param in command.params if param.required and not param.positional), None)
     for place in range(len(words) - 1, 0, -1):

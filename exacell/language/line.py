@@ -274,8 +274,8 @@ def _complete(text: str, base: int, on: str) -> Line:
     if len(words) > 1 and words[-1].raw in _ASKS_FOR_HELP:
         return _explained(words[:-1], command)
     if command is not None:
-        if command.on_behind:
-            return _read_on_behind(command, text, base, words, on)
+        if command.on_after:
+            return _read_on_after(command, text, base, words, on)
         return _read_own(command, text, base, on)
     first = words[0].value
     if first.upper() not in VERBS:
@@ -298,7 +298,7 @@ def _complete(text: str, base: int, on: str) -> Line:
     return Line(text=source.strip(), on=on, cellcli=statement, flags=flags)
 
 
-def _read_on_behind(command: Command, text: str, base: int, words: Sequence[Word], on: str) -> Line:
+def _read_on_after(command: Command, text: str, base: int, words: Sequence[Word], on: str) -> Line:
     """Return the line of a command that also takes ON after its name; places of errors are offsets in the line as written.
 
     Raises:

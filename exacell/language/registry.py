@@ -225,7 +225,7 @@ class Command:
         runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
         hosts: whether ON may also name hosts that are not cells.
         needs_hosts: whether it is for hosts only, so that ON is required.
-        on_behind: whether ON may also follow its name; none of its own words can then be ``on``.
+        on_after: whether ON may also follow its name; none of its own words can then be ``on``.
         dry_runs: whether -n carries it out; False for a command that stores, replaces or waits: -n only shows its name.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
@@ -247,7 +247,7 @@ class Command:
     runs: bool = False
     hosts: bool = False
     needs_hosts: bool = False
-    on_behind: bool = False
+    on_after: bool = False
     dry_runs: bool = True
     handler: str
 
@@ -259,7 +259,7 @@ class Command:
     @property
     def usage(self) -> str:
         """Return the command's usage in one line; a parameter that takes all remaining words comes last."""
-        parts = [self.name, *(["[on <cells>]"] if self.on_behind else [])]
+        parts = [self.name, *(["[on <cells>]"] if self.on_after else [])]
         parts += [p.shape for p in self.params if p.positional and not p.rest]
         parts += [p.shape for p in self.params if not p.positional]
         if self.open_keys:

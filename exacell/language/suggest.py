@@ -105,7 +105,7 @@ def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iter
         yield from _help(parts[1:], known)
         return
     command = _command(parts[:-1])
-    if command is not None and command.on_behind:
+    if command is not None and command.on_after:
         at = next((at for at in range(len(command.words), len(parts) - 1) if parts[at].lower == "on"), None)
         if at == len(parts) - 2:
             yield from _cells(parts[-1], known, hosts=True)

@@ -100,7 +100,7 @@ def restarted(before: CellCounters, after: CellCounters) -> str:
     """Return the sign that CELLSRV was restarted between two collections of a cell; empty if there is none."""
     if after.started > before.collected > 0:
         server = after.passport.get("server", "CELLSRV")
-        return f"{server} was started at {_at(after.started)}, behind the first collection"
+        return f"{server} was started at {iso_of(after.started)}, behind the first collection"
     same_log = _same(before, after, "logCreated")
     for mark in sorted(before.marks):
         if mark.startswith(_LOG) and not same_log:
@@ -144,7 +144,7 @@ def fell_in_history(name: str, rows: Sequence[tuple[int, float]], before: CellCo
     last = before.values.get(name)
     for at, value in [*within, (after.collected, after.values.get(name, 0.0))]:
         if last is not None and value < last:
-            return f"{_fell(name, last, value)} at {_at(at)}, says the cell's metric history"
+            return f"{_fell(name, last, value)} at {iso_of(at)}, says the cell's metric history"
         last = value
     return ""
 
@@ -186,5 +186,6 @@ def _same(before: CellCounters, after: CellCounters, key: str) -> bool:
     return before.passport.get(key, "") == after.passport.get(key, "")
 
 
-def _at(ms: int) -> str:
+def iso_of(ms: int) -> str:
+    """Return a moment in milliseconds since the epoch as ISO 8601 in UTC."""
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")

@@ -243,7 +243,7 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
         raise UnreadError(
             texts[min(globs)], "a pattern in a statement, which the shell may replace by file names", CONDITION
         )
-    return statements_behind(texts[end + 1 :])
+    return statements_after(texts[end + 1 :])
 
 
 _CLIENT = frozenset(("HELP", "REM", "REMARK", "SET", "EXIT", "QUIT"))
@@ -261,7 +261,7 @@ _CHANGING = re.compile(
 """Beginning of a line that changes something, or reads or writes a file."""
 
 
-def statements_behind(words: Sequence[str]) -> tuple[str, ...]:
+def statements_after(words: Sequence[str]) -> tuple[str, ...]:
     """Return the statements after ``cellcli -e``: its words are one text, in which ``;`` separates statements.
 
     Raises:

@@ -1,4 +1,7 @@
-"""Words of other languages that people try in a recipe, and what to write instead. Pure."""
+"""Words of other languages that people try in a recipe, and what to write instead. Pure.
+
+It stands apart from the parser, because it is a table: a new word is one entry here.
+"""
 
 from __future__ import annotations
 

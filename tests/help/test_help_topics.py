@@ -165,7 +165,7 @@ def test_help_on_tells_what_may_stand_behind_on() -> None:
     for written in (each for named in sets for each in re.split(r", (?![^(]*\))", named)):
         assert parse_line(f"on {written.strip()} list cell"), written
     assert {"@up", "@failed"} <= {each for named in sets for each in named.split(", ")}
-    behind = [found.name for found in commands().values() if found.on_behind]
+    behind = [found.name for found in commands().values() if found.on_after]
     assert behind and all(name in " ".join(shown) for name in behind)
 
 

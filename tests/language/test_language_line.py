@@ -338,7 +338,7 @@ def test_what_tells_a_statement_with_its_cells_can_be_typed(on: str) -> None:
     assert (line.on, line.text) == (on, "flush flashcache")
 
 
-ON_BEHIND = sorted({command.words for command in commands().values() if command.on_behind})
+ON_AFTER = sorted({command.words for command in commands().values() if command.on_after})
 WORDS = st.sampled_from(
     (
         "kernel", "block,net", "/a=1", "/b='x y'", "/c=on", "/d = 2", "'/e=1 on @ini'", '"on"', "'on' ", "(on)", "on=1", "as=b",
@@ -370,7 +370,7 @@ def outcome(text: str) -> object:
 
 
 @given(
-    command=st.sampled_from(ON_BEHIND),
+    command=st.sampled_from(ON_AFTER),
     words=st.lists(WORDS, max_size=4),
     named=NAMED,
     place=st.integers(0, 4),

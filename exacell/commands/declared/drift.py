@@ -33,7 +33,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
-        on_behind=True,
+        on_after=True,
         handler="exacell.commands.drift:drift",
     ),
     Command(
@@ -46,7 +46,7 @@ COMMANDS = (
         params=(Param(name="as", kind=Kind.BASELINE, required=True, help="its name; an older one is replaced"),),
         flags=(Flag(name="partial", help="keep it even when a cell or host gave no answer"),),
         hosts=True,
-        on_behind=True,
+        on_after=True,
         handler="exacell.commands.drift:save_baseline",
     ),
 )

@@ -29,7 +29,7 @@ COMMANDS = (
         ),
         hosts=True,
         needs_hosts=True,
-        on_behind=True,
+        on_after=True,
         handler="exacell.commands.hostfacts:facts",
     ),
 )

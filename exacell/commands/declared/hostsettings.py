@@ -28,7 +28,7 @@ COMMANDS = (
         ),
         hosts=True,
         needs_hosts=True,
-        on_behind=True,
+        on_after=True,
         handler="exacell.commands.hostsettings:show_setting",
     ),
     Command(
@@ -55,7 +55,7 @@ COMMANDS = (
         ),
         hosts=True,
         needs_hosts=True,
-        on_behind=True,
+        on_after=True,
         handler="exacell.commands.hostsettings:set_setting",
     ),
 )

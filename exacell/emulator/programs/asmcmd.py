@@ -20,7 +20,6 @@ from exacell.emulator.basics.program import Ask, Out, Program
 from exacell.emulator.basics.versions import version_text
 from exacell.emulator.database.logon import instance_of
 from exacell.emulator.database.views import catalog
-from exacell.emulator.programs.text_table import TextColumn, text_table
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.values import Value, from_epoch, to_text
 from exacell.emulator.storage.disk_groups import AsmFile, DiskGroup
@@ -455,3 +454,35 @@ _COMMANDS: Mapping[str, Callable[[Instance, Sequence[str]], str]] = {
     "lsdsk": _lsdsk,
     "lsop": _lsop,
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextColumn:
+    """One column of a table; it is as wide as its title and its widest cell."""
+
+    title: str
+    right: bool = False
+
+
+def text_table(columns: Sequence[TextColumn], rows: Sequence[Sequence[str]], *, heading: bool = True) -> str:
+    """Return a table as asmcmd prints it; the heading is printed even without rows, unless it is suppressed.
+
+    Two blanks stand between columns, numbers are aligned right, texts left.
+
+    >>> print(text_table([TextColumn(title="AU", right=True), TextColumn(title="Name")], [["4194304", "DATA/"]]), end="")
+         AU  Name
+    4194304  DATA/
+    """
+    widths = [
+        max([len(column.title) if heading else 0, *(len(row[place]) for row in rows)])
+        for place, column in enumerate(columns)
+    ]
+    lines = [[column.title for column in columns], *rows] if heading else list(rows)
+    text = ""
+    for cells in lines:
+        laid = [
+            cell.rjust(width) if column.right else cell.ljust(width)
+            for cell, width, column in zip(cells, widths, columns, strict=True)
+        ]
+        text += "  ".join(laid).rstrip() + "\n"
+    return text

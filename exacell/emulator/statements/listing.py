@@ -21,6 +21,7 @@ from exacell.emulator.statements import (
     printer,
     security,
     support,
+    threshold,
 )
 from exacell.emulator.statements.objects import ROWS
 
@@ -37,8 +38,8 @@ NOUNS = {
 }
 LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     **ROWS,
-    "ALERTDEFINITION": hardware_rows.alert_definition_rows,
-    "ALERTHISTORY": hardware_rows.alert_rows,
+    "ALERTDEFINITION": threshold.alert_definition_rows,
+    "ALERTHISTORY": threshold.alert_rows,
     "DISKMAP": hardware_rows.disk_map_rows,
     "ESCLUSTER": exascale.cluster_rows,
     "ESNODE": exascale.node_rows,
@@ -51,7 +52,7 @@ LISTED: Mapping[str, Callable[[Place], list[Row]]] = {
     "USER": security.user_rows,
     "SOFTWAREHISTORY": hardware_rows.software_history_rows,
     "SOFTWAREUPDATE": hardware_rows.software_update_rows,
-    "THRESHOLD": hardware_rows.threshold_rows,
+    "THRESHOLD": threshold.threshold_rows,
     "XRMEMCACHE": cache_rows.memory_cache_rows,
 }
 """The functions that make the rows of LIST for each object type, except for metrics."""

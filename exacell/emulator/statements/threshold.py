@@ -11,8 +11,9 @@ from exacell.emulator.basics.messages import CellError, Code
 from exacell.emulator.basics.schema import metrics_in
 from exacell.emulator.cell.alert_models import Threshold
 from exacell.emulator.grammar.admin import AdminStatement
+from exacell.emulator.grammar.kept import row_of
 from exacell.emulator.grammar.settable import checked_values
-from exacell.emulator.grammar.values import passes
+from exacell.emulator.grammar.values import Row, Value, passes
 from exacell.emulator.metrics.alerts import clear_all, metric_and_object
 from exacell.emulator.state.place import Place
 from exacell.emulator.statements.effects import Effects, line, named
@@ -132,3 +133,77 @@ def alter_definitions(place: Place, statement: AdminStatement) -> Effects:
         for name, value in settings.items():
             place.cell.metric_settings[f"{found}|{name}"] = value
         yield line(f"Metric Definition {found} successfully altered")
+
+
+def threshold_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST THRESHOLD, by name."""
+    return [row_of("THRESHOLD", threshold) for _name, threshold in sorted(place.cell.thresholds.items())]
+
+
+_STATE_WORDS_SINCE = (19,)
+"""Releases from this one on write notificationState in words, earlier ones in numbers. Source: published LIST ALERTHISTORY DETAIL
+of 11.2.3.2.1, 12.1.2.3 and 19.2.1; Oracle SAGUG, describe-alerthistory. From which release on is our guess.
+"""
+
+
+def alert_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST ALERTHISTORY, oldest first."""
+    release, now = place.rack.release, place.rack.now()
+    tried = place.cell.settings.get("notificationMethod", "none") != "none"
+    sent: Value = int(tried)
+    if release.number >= _STATE_WORDS_SINCE:
+        sent = "sent" if tried else "non-deliverable"
+    rows: list[Row] = []
+    for alert in place.cell.alerts:
+        row: Row = {
+            "endTime": None,
+            **row_of("ALERTHISTORY", alert),
+            "ageInMinutes": int((now - alert.begin_time) // 60),
+            "alertType": "Stateless" if alert.stateless else "Stateful",
+            "notificationState": sent,
+            "releaseVersion": release.version,
+            "rpmVersion": release.rpm,
+        }
+        if not alert.description:
+            del row["alertDescription"]
+        if alert.stateless:
+            del row["metricObjectName"]
+            row.pop("metricValue", None)
+        rows.append(row)
+    return rows
+
+
+_ALERT_DEFINITIONS = (
+    ("ADRAlert", "ADR", "Automatic Diagnostic Repository", "Stateless", "Incident Alert"),
+    ("HardwareAlert", "Hardware", "Hardware", "Stateless", "Hardware Alert"),
+    ("MetricAlert", "Metric", "Metric", "Stateless", "Threshold Alert"),
+    ("SoftwareAlert", "Software", "Software", "Stateless", "Software Alert"),
+    ("Stateful_HardwareAlert", "Hardware", "Hardware", "Stateful", "Hardware Stateful Alert"),
+    ("Stateful_SoftwareAlert", "Software", "Software", "Stateful", "Software Stateful Alert"),
+)
+"""Alerts that are not based on a metric. Source: Oracle SAGUG, displaying-alert-definitions; sources other than ADR, and the
+descriptions of the stateful alerts, are made up.
+"""
+
+
+def alert_definition_rows(place: Place) -> list[Row]:
+    """Return the rows of LIST ALERTDEFINITION: incidents, hardware, and one for each metric, also for cumulative ones.
+
+    Source: Oracle SAGUG, list-alertdefinition, which shows the row of CG_IO_RQ_LG.
+    """
+    rows: list[Row] = [
+        {"name": name, "alertShortName": short, "alertSource": source, "alertType": kind, "description": text}
+        for name, short, source, kind, text in _ALERT_DEFINITIONS
+    ]
+    rows += [
+        {
+            "name": f"StatefulAlert_{definition.name}",
+            "alertShortName": definition.name,
+            "alertSource": "Metric",
+            "alertType": "Stateful",
+            "description": "Threshold Alert",
+            "metricName": definition.name,
+        }
+        for definition in metrics_in(place.rack.release.number).values()
+    ]
+    return sorted(rows, key=lambda row: str(row["name"]))
