@@ -2,9 +2,10 @@
 
     python benchmarks/mutate_guards.py [--jobs=2] [--only=words] [--quick] [--list] [--afresh] [--write] [--progress]
 
-``guard_mutants.py`` says what is broken. A copy of the project is tested as it is first, and which test runs which line of a
-guard is kept. Then each breakage is put into the function in memory, in a fork of the process that has collected the tests,
-and only the tests that come to its line are run, those that notice most first, up to the first that fails.
+``guard_mutants.py`` says what is broken, ``guard_breaking.py`` how. A copy of the project is tested as it is first, and which
+test runs which line of a guard is kept. Then each breakage is put into the function in memory, in a fork of the process that
+has collected the tests, and only the tests that come to its line are run, those that notice most first, up to the first that
+fails.
 Results are kept in ``build/mutants.jsonl``: a run that was ended goes on where it was, functions that have changed since are
 tried again, and so is whatever was not noticed; ``--afresh`` tries all again, beginning with the test that noticed last
 time. ``--quick`` runs only the tests that stand beside a function's file in ``guard_mutants.py``: what they do not notice
@@ -41,7 +42,9 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import pytest
-from guard_mutants import EQUIVALENT, TARGETS, Mutant, broken, is_code_of, mutants
+from guard_breaking import Mutant, broken, is_code_of, mutants
+from guard_equivalents import EQUIVALENT
+from guard_mutants import TARGETS
 from how_far import HowFar
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -331,7 +334,7 @@ def try_on(
 def chosen(folder: Path, only: str) -> list[Mutant]:
     """Return the mutants whose description has one of the words in ``only``, all when it is empty."""
     words = only.split(",")
-    every = [mutant for file in TARGETS for mutant in mutants(file, folder / "exacell")]
+    every = [mutant for file in TARGETS for mutant in mutants(file, TARGETS[file][0], folder / "exacell")]
     return [mutant for mutant in every if any(word in str(mutant) for word in words)]
 
 

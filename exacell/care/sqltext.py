@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.lookalikes import refuse_lookalikes
+from exacell.core.sqllexer import Kind, pieces_of
 from exacell.core.values import dataclass
 from exacell.plan.asmchange import outlines_in
 from exacell.plan.asmfacts import END, PREAMBLE
@@ -30,12 +31,6 @@ set numwidth 40 long 4000 longchunksize 4000 sqlblanklines on
 set markup csv on
 """
 """CSV needs release 12.2 or later; older ones answer SP2- to the last line and print columns, which can be read, too."""
-
-_TOKEN = re.compile(
-    r"""(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<text>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|<.*?>'|\(.*?\)'|(\S).*?\3')|'(?:[^']|'')*'|"[^"]*")""",
-    re.DOTALL,
-)
-
 
 SLASH = "/\n"
 _UNIT = re.compile(
@@ -91,9 +86,14 @@ def one_line(sql: str) -> str:
             not a
             letter is outside of quotes and comments.
     """
-    taken = {place for match in _TOKEN.finditer(sql) for place in range(*match.span())}
-    refuse_lookalikes(sql, (place for place in range(len(sql)) if place not in taken), inside=True)
-    text = "".join(text for text, _ in _pieces(sql)).strip()
+    places: list[int] = []
+    at = 0
+    for piece in pieces_of(sql):
+        if not piece.literal and piece.kind is not Kind.COMMENT:
+            places += range(at, at + len(piece.text))
+        at += len(piece.text)
+    refuse_lookalikes(sql, places, inside=True)
+    text = "".join(" " if piece.kind is Kind.COMMENT else piece.text for piece in pieces_of(sql)).strip()
     ended = re.sub(r"(?:(?<=;)\s*|\n\s*)/\Z", "", text) if is_unit(text) else re.sub(r"(?<![;\s])\s*\n\s*/\Z", "", text)
     line = ended.replace("\n", " ").strip()
     while line.endswith(";"):
@@ -117,19 +117,11 @@ _PARAMETERS = (
 """The query for SHOW PARAMETER. Source: SQL*Plus User's Guide, SHOW; Oracle Database Reference, V$PARAMETER."""
 
 
-def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
-    """Yield the text outside of literals and comments (False) and the literals (True); a comment becomes a blank."""
-    place = 0
-    for match in _TOKEN.finditer(sql):
-        yield sql[place : match.start()], False
-        yield (" ", False) if match["comment"] else (match[0], True)
-        place = match.end()
-    yield sql[place:], False
-
-
 def bare_of(sql: str) -> str:
-    """Return the statement with literals and quoted names replaced by ``_``."""
-    return "".join(" _ " if literal else text for text, literal in _pieces(sql))
+    """Return the statement with literals and quoted names replaced by ``_``, and comments by blanks."""
+    return "".join(
+        " _ " if piece.literal else " " if piece.kind is Kind.COMMENT else piece.text for piece in pieces_of(sql)
+    )
 
 
 def query_script(*queries: str) -> str:

@@ -68,11 +68,16 @@ def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: floa
 
 def _likeness(one: str, other: str) -> float:
     """Return how similar two words in lower case are, from 0 to 1."""
-    from difflib import SequenceMatcher  # only needed once something is wrong
-
     if one.translate(_LOOKS) == other.translate(_LOOKS):
         return 1.0
-    return max(SequenceMatcher(None, one, other).ratio(), _SWAPPED * (sorted(one) == sorted(other)))
+    return max(ratio(one, other), _SWAPPED * (sorted(one) == sorted(other)))
+
+
+def ratio(one: str, other: str) -> float:
+    """Return difflib's ratio of two texts, from 0 to 1: the only measure of similarity that exacell has."""
+    from difflib import SequenceMatcher  # only needed once something is wrong
+
+    return SequenceMatcher(None, one, other).ratio()
 
 
 def _most(one: str, other: str) -> float:

@@ -6,6 +6,7 @@ import re
 
 from exacell.care.sqltext import is_unit, one_line
 from exacell.core.errors import StatementError
+from exacell.core.sqllexer import Kind, Piece, pieces_of
 from exacell.plan.asmchange import NewGroup, outline_of, read_asm_change
 from exacell.plan.dbchange import quoted
 
@@ -78,8 +79,10 @@ def without_comments(text: str) -> str:
     """
     if "--" not in text or not _is_sql(text.lstrip()):
         return text
-    pattern = r"""('(?:[^']|'')*'|"[^"]*"|/\*.*?\*/)|--[^\n]*"""
-    return re.sub(pattern, lambda found: found[1] or " " * len(found[0]), text, flags=re.DOTALL)
+    return "".join(
+        " " * len(piece.text) if piece.kind is Kind.COMMENT and piece.text.startswith("--") else piece.text
+        for piece in pieces_of(text)
+    )
 
 
 _ENDED = re.compile(r"(?:\bend(?:\s+(?!if\b|loop\b|case\b)[\w$#]+)?\s*;|;\s*\n\s*/)\Z", re.IGNORECASE)
@@ -121,8 +124,9 @@ def _way(text: str) -> str:
     Raises:
         StatementError: ``text`` is more than one statement, or has an open quote.
     """
-    line = re.sub(r"""('(?:[^']|'')*'|"[^"]*")|\s+""", lambda found: found[1] or " ", one_line(text))
-    words = re.sub(r"'(?:[^']|'')*'", "''", line)
+    pieces = [Piece(Kind.BLANK, " ") if piece.kind is Kind.BLANK else piece for piece in pieces_of(one_line(text))]
+    line = "".join(piece.text for piece in pieces)
+    words = "".join("''" if piece.kind is Kind.TEXT else piece.text for piece in pieces)
     if _SESSION.match(line):
         block = f"begin execute immediate '{line.replace(chr(39), chr(39) * 2)}'; end;"
         why = (

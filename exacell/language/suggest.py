@@ -16,6 +16,7 @@ from exacell.cellcli.schema import find_object, objects, objects_of
 from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
+from exacell.language.words import marks
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
 _READ_FLAGS = ("timeout", "format", "fold", "no-fold", "diff")
@@ -70,15 +71,7 @@ def _first_word(parts: Sequence[Piece]) -> str:
 
 
 def _start_of_last(text: str) -> int:
-    quote, start = "", 0
-    for place, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == ";":
-            start = place + 1
-    return start
+    return max((place + 1 for place, char, quoted, _ in marks(text) if char == ";" and not quoted), default=0)
 
 
 def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iterator[Suggestion]:

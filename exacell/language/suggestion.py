@@ -13,6 +13,7 @@ from typing import overload
 from exacell.cellcli.schema import metrics
 from exacell.core.values import dataclass
 from exacell.language.registry import Kind, Param
+from exacell.language.words import marks
 
 Names = Callable[[Kind], Sequence[str | tuple[str, str]]]
 """Returns the known names of a kind, each bare or with a phrase about it; from a cache, never from a cell."""
@@ -109,21 +110,13 @@ def pieces(text: str, offset: int = 0) -> list[Piece]:
     """
     found: list[Piece] = []
     start: int | None = None
-    quote, depth = "", 0
-    for place, char in enumerate(text):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"" and (place == 0 or not text[place - 1].isalnum()):
-            quote = char
+    for place, char, quoted, depth in marks(text):
+        if quoted or depth or not char.isspace():
             start = place if start is None else start
-        elif char.isspace() and depth == 0:
-            if start is not None:
-                found.append(Piece(text=text[start:place], start=start + offset))
-            start = None
             continue
-        else:
-            depth = max(depth + (char == "(") - (char == ")"), 0)
-        start = place if start is None else start
+        if start is not None:
+            found.append(Piece(text=text[start:place], start=start + offset))
+        start = None
     begin = len(text) if start is None else start
     found.append(Piece(text=text[begin:], start=begin + offset))
     return found

@@ -7,7 +7,7 @@ The pieces keep their offsets in the line, so that an error can be underlined.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import StatementError
@@ -47,11 +47,15 @@ none.
 """
 
 
-def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
-    """Yield (offset, character, inside quotes, depth of parentheses) for each character of ``text``.
+Mark = tuple[int, str, bool, int]
+"""(offset, character, inside quotes, depth of parentheses)."""
 
-    Raises:
-        StatementError: a quote is never closed.
+
+def marks(text: str) -> Generator[Mark, None, tuple[str, int]]:
+    """Yield the mark of each character of ``text``, of which the end may not have been typed yet.
+
+    Everything that cuts a line goes by these marks. A quote that is never closed reaches to the end; the generator returns that
+    quote and its place, an empty text if there is none.
     """
     quote, depth, opened = "", 0, 0
     for offset, char in enumerate(text):
@@ -69,6 +73,16 @@ def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
         elif char == ")" and depth:
             depth -= 1
         yield offset, char, False, depth
+    return quote, opened
+
+
+def scan(text: str) -> Iterator[Mark]:
+    """Yield the mark of each character of a whole text.
+
+    Raises:
+        StatementError: a quote is never closed.
+    """
+    quote, opened = yield from marks(text)
     if quote:
         raise unclosed(text, opened) or StatementError(
             f"the quote {quote} is never closed", start=opened, end=len(text), hint="put the same quote at the end"

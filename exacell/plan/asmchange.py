@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from exacell.core.errors import UnitError
+from exacell.core.sqllexer import Kind, pieces_of
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import ATTRIBUTES, TIMES
@@ -188,7 +189,6 @@ def _outlined(text: str, at: int) -> Outline | None:
     )
 
 
-_TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z][\w$#]*)|(?P<number>\d+)|(?P<text>'(?:[^']|'')*')|(?P<sign>[,=]))")
 _SEARCH = re.compile(r"o/[\w.*:;-]+/[\w.*-]+")
 """A path of grid disks. Source: reference asm.md section 2."""
 _VALUE = re.compile(r"[\w. +*/-]*")
@@ -296,14 +296,17 @@ class _Reader:
 
 
 def _tokens(sql: str) -> Iterator[tuple[str, str]]:
-    at, text = 0, sql.rstrip()
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+    for kind, text in pieces_of(sql):
+        if kind is Kind.WORD:
+            yield "word", text.upper()
+        elif kind is Kind.NUMBER:
+            yield "number", text
+        elif kind is Kind.TEXT and text[0] == "'":
+            yield "text", text[1:-1].replace("''", "'")
+        elif kind is Kind.SIGN and text in ",=":
+            yield "sign", text
+        elif kind is not Kind.BLANK:
             raise _UnreadError
-        kind, value = str(found.lastgroup), found[str(found.lastgroup)]
-        yield kind, value.upper() if kind == "word" else value[1:-1].replace("''", "'") if kind == "text" else value
-        at = found.end()
 
 
 def _create(reader: _Reader, group: str) -> Change:

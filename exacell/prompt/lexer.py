@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import groupby
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.document import Document
@@ -14,11 +15,11 @@ from prompt_toolkit.lexers import Lexer
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
 from exacell.language.registry import commands
+from exacell.language.words import marks
 from exacell.prompt.check import Surroundings, live_error
 
-_TOKEN = re.compile(
+_TOKEN = re.compile(  # Outside of quotes.
     r"""(?P<space>\s+)
-    |(?P<string>'[^']*'?|"[^"]*"?)
     |(?P<flag>--?[A-Za-z][\w-]*=?)
     |(?P<param>[A-Za-z_][\w.]*(?==))
     |(?P<number>\d+(?:\.\d+)?[KMGTkmgt]?(?![\w.-]))
@@ -52,8 +53,7 @@ def classify(text: str) -> Iterator[tuple[str, str]]:
         yield "comment", text
         return
     first = True
-    for match in _TOKEN.finditer(text):
-        kind, piece = str(match.lastgroup), match[0]
+    for kind, piece in _pieces(text):
         word = piece.lower()
         if kind in ("word", "param", "number"):
             if first:
@@ -64,6 +64,18 @@ def classify(text: str) -> Iterator[tuple[str, str]]:
         elif kind == "operator" and piece in (";", "|"):
             first = piece == ";"
         yield kind, piece
+
+
+def _pieces(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, piece): what is in quotes is one string, and the rest is cut by its letters."""
+    begin = 0
+    for quoted, run in groupby(marks(text), key=lambda mark: mark[2]):
+        end = begin + sum(1 for _ in run)
+        if quoted:
+            yield "string", text[begin:end]
+        else:
+            yield from ((str(match.lastgroup), match[0]) for match in _TOKEN.finditer(text, begin, end))
+        begin = end
 
 
 def _word_class(word: str, things: frozenset[str], attributes: frozenset[str]) -> str:

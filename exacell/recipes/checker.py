@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 from exacell.core.errors import ExacellError, RecipeError, StatementError
-from exacell.core.meant import closest
+from exacell.core.meant import closest, ratio
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
@@ -263,7 +262,7 @@ def _mended(text: str, error: StatementError) -> tuple[int, int, str] | None:
         return None
     meant = error.suggestions[0]
     old = text[error.start : error.end]
-    if meant == old or SequenceMatcher(None, old.lower(), meant.lower()).ratio() < _SURE:
+    if meant == old or ratio(old.lower(), meant.lower()) < _SURE:
         return None
     return error.start, len(meant) - len(old), text[: error.start] + meant + text[error.end :]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from difflib import SequenceMatcher
 
 from exacell.care.sqltext import one_line, refuse_session_bound
 from exacell.cellcli.condition import FactCheck, is_condition
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
 from exacell.core.errors import ExacellError
-from exacell.core.meant import closest
+from exacell.core.meant import closest, ratio
 from exacell.language.hostpath import file_named
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
@@ -251,4 +250,4 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
 
 def _is_slip(word: str, known: str) -> bool:
     """Return whether a word is nearly a known one; with a different number of words it is not."""
-    return len(word.split()) == len(known.split()) and SequenceMatcher(None, word, known).ratio() >= _SLIP
+    return len(word.split()) == len(known.split()) and ratio(word, known) >= _SLIP

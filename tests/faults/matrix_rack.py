@@ -36,6 +36,7 @@ from exacell.emulator.basics.names import GRID_HOME
 from exacell.emulator.basics.program import Ask, Out, Pause, Program
 from exacell.emulator.cell.models import Cell
 from exacell.emulator.hosts.simple_command import simple_command
+from exacell.emulator.rack.world import Launch
 from exacell.emulator.server.rack_world import RackWorld
 from exacell.emulator.storage.disk_groups import DiskMode
 from exacell.journal.actor import actor
@@ -287,8 +288,9 @@ class MatrixRack:
     def _drive(
         self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], text: str
     ) -> tuple[int, str]:
+        files = OwnFiles(str(self.folder))
         program: Program = self.world.program(
-            name, host, login, argv, env=env, files=OwnFiles(str(self.folder)), tty=False, has_stdin=True
+            Launch(name=name, host=host, login=login, argv=argv, env=env, files=files, tty=False, has_stdin=True)
         )
         lines = iter(text.splitlines())
         shown: list[str] = []

@@ -10,7 +10,7 @@ from hypothesis import assume, given, strategies as st
 from exacell.care.sqltext import one_line
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.pasted_sql import sql_error
+from exacell.language.pasted_sql import sql_error, without_comments
 from exacell.language.words import split_statements
 from exacell.plan.dbchange import quoted
 from exacell.prompt.check import segments
@@ -155,6 +155,12 @@ def test_a_block_is_one_statement() -> None:
     assert [each.text for each in segments(f"{lines}\n/\nlist cell")] == [BLOCK, "list cell"]
     (found,) = segments("select a -- first\n from b;")
     assert " ".join(found.text.split()) == "select a from b"
+
+
+@pytest.mark.parametrize("text", ["'it''s -- a'", "q'[it's -- a]'", '"N -- n"', "/* -- a */"])
+def test_a_comment_in_a_text_is_no_comment(text: str) -> None:
+    """What looks like a comment inside a text, a name or another comment stays, and the comment behind it goes."""
+    assert without_comments(f"select {text} from b -- c\n") == f"select {text} from b     \n"
 
 
 @pytest.mark.parametrize(

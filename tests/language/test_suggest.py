@@ -52,6 +52,7 @@ def offered(text: str) -> list[str]:
         ("list flashc", ["list flashcache", "list flashcachecontent"]),
         ("flush f", ["flush flashcache"]),
         ("list cell; list flashl", ["list cell; list flashlog"]),
+        ("alter cell comment=don't; list flashl", ["alter cell comment=don't; list flashlog"]),
         ("on exa1cel01,exa1cel02 list flashl", ["on exa1cel01,exa1cel02 list flashlog"]),
         (
             "on exa1cel01,",

@@ -78,6 +78,12 @@ def test_words_have_the_classes_of_their_meaning() -> None:
     assert found["--format="] == "flag"
 
 
+def test_a_line_is_coloured_as_it_is_cut() -> None:
+    """What is coloured as a string is what the line has in quotes; an apostrophe inside a word begins none."""
+    assert not [piece for kind, piece in classify("alter cell comment=don't; list cell") if kind == "string"]
+    assert [piece for kind, piece in classify("alter cell comment='it; list") if kind == "string"] == ["'it; list"]
+
+
 def test_segments_are_what_runs() -> None:
     """Each segment parses by itself to what the line meant."""
     line = parse_line(segments("list griddisk -\n where size > 1G")[0].text)

@@ -17,6 +17,7 @@ from exacell.emulator.basics.names import GRID_HOME
 from exacell.emulator.basics.program import Ask, Out, Pause
 from exacell.emulator.basics.rack_spec import RackSpec
 from exacell.emulator.rack.rack import Rack
+from exacell.emulator.rack.world import Launch
 from exacell.emulator.server.rack_world import RackWorld
 from exacell.output.console import SilentConsole
 from exacell.session.services import Services
@@ -89,16 +90,17 @@ class WorldTransport(Open):
         stdin: str | None = None,
     ) -> tuple[int, str, str]:
         """Return the exit status of a program on a host, and what it printed on its two streams."""
-        program = self.world.program(
-            argv[0],
-            host,
-            login,
-            argv[1:],
+        launch = Launch(
+            name=argv[0],
+            host=host,
+            login=login,
+            argv=argv[1:],
             env=env or {},
             files=OwnFiles(str(self.folder)),
             tty=False,
             has_stdin=stdin is not None,
         )
+        program = self.world.program(launch)
         lines = iter((stdin or "").splitlines())
         shown: dict[bool, list[str]] = {False: [], True: []}
         answer: str | None = None

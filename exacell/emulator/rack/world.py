@@ -14,6 +14,27 @@ from exacell.emulator.state.fault_book import FaultBook
 
 
 @dataclass(frozen=True, kw_only=True)
+class Launch:
+    """How a program is started: the program ``name`` for ``login`` on ``host``.
+
+    Attributes:
+        argv: without the program's name.
+        files: opens the files that it may use.
+        tty: whether its output goes to a terminal.
+        has_stdin: whether it has a standard input.
+    """
+
+    name: str
+    host: str
+    login: str
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    files: Files
+    tty: bool
+    has_stdin: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class StartedLoad:
     """A load that has begun, with the defaults filled in.
 
@@ -66,24 +87,8 @@ class World(Protocol):
     def describe(self) -> Json:
         """Return the facts that ``status`` shows: name, databases, model, release, mode, speed, seed."""
 
-    def program(
-        self,
-        name: str,
-        host: str,
-        login: str,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        files: Files,
-        tty: bool,
-        has_stdin: bool,
-    ) -> Program:
-        """Start the program ``name`` for ``login`` on ``host`` and return it.
-
-        Args:
-            argv: without the program's name.
-            files: opens the files that it may use.
-        """
+    def program(self, launch: Launch) -> Program:
+        """Start a program on a cell or a database node and return it."""
 
     def give_files(self, files: Callable[[str], Files]) -> None:
         """Set the function that opens the files of a host."""

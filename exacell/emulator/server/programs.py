@@ -8,7 +8,7 @@ from functools import partial
 
 from exacell.emulator.basics.beneath import Files
 from exacell.emulator.hosts.shell import Login
-from exacell.emulator.rack.world import World
+from exacell.emulator.rack.world import Launch, World
 from exacell.emulator.server.driver import Console, ConsoleLost, drive
 from exacell.emulator.state.fault_book import Kind
 
@@ -57,7 +57,9 @@ class Programs:
         try:
             host, user = login.host.name, login.user
             await self._catch_up()
-            program = self._world.program(name, host, user, argv, env=env, files=files, tty=tty, has_stdin=True)
+            program = self._world.program(
+                Launch(name=name, host=host, login=user, argv=argv, env=env, files=files, tty=tty, has_stdin=True)
+            )
             saving = partial(self._save, host)
             return await drive(program, console, wall_seconds=self._world.wall_seconds, between=saving)
         except ConsoleLost:

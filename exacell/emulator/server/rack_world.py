@@ -44,7 +44,7 @@ from exacell.emulator.programs.proc import fixed_files, moving_files
 from exacell.emulator.programs.raid_tools import raid_tool
 from exacell.emulator.programs.reports import REPORTS, processes
 from exacell.emulator.rack.rack import Rack
-from exacell.emulator.rack.world import StartedLoad
+from exacell.emulator.rack.world import Launch, StartedLoad
 from exacell.emulator.state.fault_book import FaultBook, Kind as FaultKind, make_fault
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
@@ -211,19 +211,10 @@ class RackWorld:
             "restricted": self._rack.release.number >= RESTRICTED_SINCE,
         }
 
-    def program(
-        self,
-        name: str,
-        host: str,
-        login: str,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        files: Files,
-        tty: bool,
-        has_stdin: bool,
-    ) -> Program:
+    def program(self, launch: Launch) -> Program:
         """Start a program on a cell or a database node and return it."""
+        name, host, login, argv = launch.name, launch.host, launch.login, launch.argv
+        env, files, tty, has_stdin = launch.env, launch.files, launch.tty, launch.has_stdin
         self._rack.advance()
         reader, writer = partial(read_script, files), partial(write_spool, files)
         if name in POWER:

@@ -14,7 +14,7 @@ from exacell.emulator.basics.clock import RackClock
 from exacell.emulator.basics.clusters import Cluster, make_clusters
 from exacell.emulator.basics.program import Ask, Out, Pause, Program
 from exacell.emulator.basics.store import Json, RackFiles
-from exacell.emulator.rack.world import StartedLoad
+from exacell.emulator.rack.world import Launch, StartedLoad
 from exacell.emulator.state.fault_book import FaultBook
 
 
@@ -48,19 +48,9 @@ class FakeWorld:
             "dbnode_names": list(self.dbnodes),
         }
 
-    def program(
-        self,
-        name: str,
-        host: str,
-        login: str,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str],
-        files: Files,
-        tty: bool,
-        has_stdin: bool,
-    ) -> Program:
-        words = list(argv)
+    def program(self, launch: Launch) -> Program:
+        name, host, login, env, tty = launch.name, launch.host, launch.login, launch.env, launch.tty
+        words = list(launch.argv)
         match words[:1]:
             case ["crash"]:
                 return self._crash()

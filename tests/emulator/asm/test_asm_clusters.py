@@ -16,6 +16,7 @@ from exacell.emulator.basics.clusters import make_clusters
 from exacell.emulator.basics.rack_spec import RackSpec
 from exacell.emulator.programs.dbnode import program
 from exacell.emulator.rack.rack import Rack
+from exacell.emulator.rack.world import Launch
 from exacell.emulator.server.rack_world import RackWorld
 
 
@@ -116,9 +117,17 @@ def test_clusters_survive_a_stop() -> None:
     change = "alter diskgroup datac2 set attribute 'disk_repair_time'='5h';\n"
 
     def sql(on: RackWorld, text: str) -> str:
-        running = on.program(
-            "sqlplus", "exa1db02", "grid", query, env=env, files=OwnFiles("/"), tty=False, has_stdin=True
+        launch = Launch(
+            name="sqlplus",
+            host="exa1db02",
+            login="grid",
+            argv=query,
+            env=env,
+            files=OwnFiles("/"),
+            tty=False,
+            has_stdin=True,
         )
+        running = on.program(launch)
         return Lab().drive(running, text).out
 
     assert "Diskgroup altered." in sql(world, change)
