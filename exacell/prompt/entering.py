@@ -103,6 +103,14 @@ class Reading:
         return late if len(late) else self._services.awaited - CellSet(self._session.need_rack().cells)
 
     @property
+    def for_others(self) -> str:
+        """Return the statement for the cells that have answered; empty if none have, or if the line names its cells."""
+        cells = CellSet(self._session.cells()) if self._session.rack is not None else CellSet()
+        late = self.waiting_for & cells
+        others = cells - late
+        return f"on {others} {self.text.strip()}" if len(late) and len(others) and not self.line.on else ""
+
+    @property
     def waited(self) -> float:
         """Return the seconds since it began."""
         return time.monotonic() - self._began
