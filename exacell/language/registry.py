@@ -185,6 +185,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         name="confirm-within",
         value=Kind.DURATION,
+        examples=("10m", "30m", "1h"),
         help="undo the change after this time unless somebody types `confirm`; refused if it can't be undone",
     ),
     Flag(
@@ -326,6 +327,14 @@ class Call:
         """Return a text argument; ``default`` if it was not given."""
         value = self.args.get(name)
         return default if value is None else str(value)
+
+    def own_format(self, asked: str) -> str:
+        """Return the format that a command with its own formats writes: ``format=``, else the one asked for in front of the
+        statement (``exacell -o csv …``), if it is one of them.
+        """
+        param, given = self.command.param("format"), self.text_arg("format")
+        own = param is not None and given == param.default and asked in param.choices
+        return asked if own else given
 
     def texts_arg(self, name: str) -> tuple[str, ...]:
         """Return the texts of an argument that takes many words; empty if it was not given."""
