@@ -29,7 +29,7 @@ from exacell.core.formats import check_format
 from exacell.language.line import Line, carried_by, parse_line, with_flags
 from exacell.language.registry import Effect
 from exacell.output.delivery import Delivery
-from exacell.output.faults import error_lines, head_of, meaning_of
+from exacell.output.faults import error_lines, head_of, meaning_of, shortened
 from exacell.output.folding import wants_folding
 from exacell.output.render import lines
 from exacell.output.result import GOOD, Result, worst
@@ -461,6 +461,7 @@ class Runner:
     def report(self, error: ExacellError, text: str = "") -> None:
         """Print an error on standard error, with the wrong part of ``text`` underlined."""
         self.console.progress(None)
+        error = shortened(error, text) if self.interactive else error
         width = terminal_width(self.delivery.out)
         meaning, head = meaning_of(error), self.prefix + without(text, head_of(error))
         lines = error_lines(error, text=text, prefix=self.prefix, width=width, brief=self.interactive)

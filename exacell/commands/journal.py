@@ -103,7 +103,7 @@ def _drawn(result: Result, racks: bool) -> Result:
 
 
 def export(session: Session, services: Services, call: Call) -> Result:
-    """Write the rows while they are read, independent of the session's output format; return notes about them.
+    """Write the rows while they are read, independent of `set format`; return notes about them.
 
     Raises:
         JournalError: the file is not a journal, or was replaced in the meantime.
@@ -125,7 +125,8 @@ def export(session: Session, services: Services, call: Call) -> Result:
             written = entry.seq
 
     shown = counted()
-    lines = as_csv(shown, journal.plans_of) if call.text_arg("format") == "csv" else as_jsonl(shown)
+    own = call.own_format(session.options.format)
+    lines = as_csv(shown, journal.plans_of) if own == "csv" else as_jsonl(shown)
     while some := list(islice(lines, _AT_ONCE)):
         services.console.data("".join(f"{line}\n" for line in some))
     problems = [f"the journal {journal.path}: {rows.problem}"] if rows.problem else []

@@ -57,12 +57,12 @@ def show_metric(services: Services, request: Request, call: Call) -> Result:
 
 
 def export(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Write the values while they are read, independent of the session's output format; return notes about them.
+    """Write the values while they are read, independent of `set format`; return notes about them.
 
     Raises:
         StatementError: the history is wanted in a form that has only one value of each metric.
     """
-    form, like = call.text_arg("format"), call.text_arg("like")
+    form, like = call.own_format(session.options.format), call.text_arg("like")
     past = "last" in call.args
     if past and form == "prometheus":
         raise StatementError(

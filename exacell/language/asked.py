@@ -100,6 +100,46 @@ ASKED = (
         words="performance busy slow latency iops monitor throughput live iostat watch hot stat stats statistics",
     ),
     Question(
+        text="is one cell slower than the others?",
+        type="show health",
+        words="slow worse worst outlier poor performance lag weak disk flash hot",
+    ),
+    Question(
+        text="compare with an earlier snapshot",
+        type="delta <before> <after>",
+        words="snap snapshots yesterday difference since metrics counters growth last week older",
+    ),
+    Question(
+        text="repeat lines for each of several values",
+        type="help matrix",
+        words="loop loops for foreach every value iterate while until recipe databases database list statement",
+    ),
+    Question(
+        text="Ctrl-C stops what runs; what is left?",
+        type="pending",
+        words="cancel kill running command interrupt interrupted halt hang hangs stuck abort end statement",
+    ),
+    Question(
+        text="warn me when a metric is too high",
+        type="help create threshold",
+        words="alert alarm threshold notify notification limit above below exceeds exceed low slow",
+    ),
+    Question(
+        text="a change that takes itself back",
+        type="help --confirm-within",
+        words="try test temporarily temporary automatic automatically minutes unless confirm timer revert guard",
+    ),
+    Question(
+        text="keep the rack for myself",
+        type="lock",
+        words="reserve colleague others exclusive maintenance block prevent nobody else",
+    ),
+    Question(
+        text="the journal for an auditor",
+        type="journal export",
+        words="audit auditor csv file report compliance evidence send",
+    ),
+    Question(
         text="is an alert open?",
         type="show alerts",
         words="alerts alarm alarms warning warnings critical events messages",
@@ -152,8 +192,8 @@ ASKED = (
 OVERVIEW = ASKED[:7]
 """The questions at the top of ``help``."""
 
-_LITTLE = """a an and any are at be been by can could did do does for from had has have how i in into is it its may me my of
-on or our please shall should show so that the there this to us want was we were what when which will with would you your"""
+_LITTLE = """a an and any are as at be been by can could did do does for from had has have how i in into is it its may me my of
+on or our please shall should show so than that the there this to us want was we were what when which will with would you your"""
 
 _EMPTY = frozenset(_LITTLE.split())
 """Words that don't show what is asked; they are ignored if there are other words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.schema import find_object
 from exacell.cellcli.statement import Verb
@@ -227,6 +227,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             args[param.name] = (*(before if isinstance(before, tuple) else ()), str(value)) if param.many else value
         else:
             raise _too_much(command, word, bare)
+    _own_format(command, args, flags)
     for param in command.params:
         if param.name in args:
             continue
@@ -236,6 +237,21 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             args[param.name] = convert(param, param.default, base, base + len(text))
     kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
     return Call(command=command, args=args, extra=extra, flags=flags, text=kept), flags
+
+
+def _own_format(command: Command, args: dict[str, Value], flags: Mapping[str, Value]) -> None:
+    """Make ``-o csv`` the same as ``format=csv`` for a command that writes its own formats.
+
+    Raises:
+        StatementError: the command does not write that format.
+    """
+    param, wanted = command.param("format"), flags.get("format")
+    if param is None or param.kind is not Kind.CHOICE or wanted is None:
+        return
+    if wanted not in param.choices or args.setdefault("format", wanted) != wanted:
+        raise StatementError(
+            f"{command.name} does not write -o {wanted} here", hint=f"give one of format={'|'.join(param.choices)}"
+        )
 
 
 def _positional(command: Command, param: Param, word: Word) -> Value:

@@ -80,6 +80,10 @@ class Kind(StrEnum):
     COMMAND = "command"
 
 
+TIMES = ("today", "yesterday", "1h", "12h", "7d")
+"""Examples of a time in the past."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Param:
     """One parameter of a command.
@@ -94,6 +98,7 @@ class Param:
         choices: the allowed words of a CHOICE (one that ends in a colon may be followed by any text); for NAMES, words to offer.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
         values_by: word before this parameter → values to offer.
+        examples: values to offer among many others.
         default: the value when it is not given; shown in help. None with ``required=False`` means absent.
     """
 
@@ -107,6 +112,7 @@ class Param:
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     values_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    examples: tuple[str, ...] = ()
     default: str | None = None
 
     @property
@@ -132,7 +138,7 @@ class Flag:
     Attributes:
         value: the kind of its value; None if it takes no value.
         optional: whether the value may be left out; a value must then be attached with ``=``.
-        choices, words: allowed values, as for a Param.
+        choices, words, examples: values, as for a Param.
     """
 
     name: str
@@ -142,6 +148,7 @@ class Flag:
     optional: bool = False
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
 
     @property
     def shape(self) -> str:
@@ -154,7 +161,14 @@ class Flag:
 
     def param(self, kind: Kind) -> Param:
         """Return a parameter that reads the flag's value."""
-        return Param(name="--" + self.name, kind=kind, help=self.help, choices=self.choices, words=self.words)
+        return Param(
+            name="--" + self.name,
+            kind=kind,
+            help=self.help,
+            choices=self.choices,
+            words=self.words,
+            examples=self.examples,
+        )
 
 
 COMMON_FLAGS: tuple[Flag, ...] = (
@@ -171,6 +185,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         name="confirm-within",
         value=Kind.DURATION,
+        examples=("10m", "30m", "1h"),
         help="undo the change after this time unless somebody types `confirm`; refused if it can't be undone",
     ),
     Flag(
@@ -312,6 +327,14 @@ class Call:
         """Return a text argument; ``default`` if it was not given."""
         value = self.args.get(name)
         return default if value is None else str(value)
+
+    def own_format(self, asked: str) -> str:
+        """Return the format that a command with its own formats writes: ``format=``, else the one asked for in front of the
+        statement (``exacell -o csv …``), if it is one of them.
+        """
+        param, given = self.command.param("format"), self.text_arg("format")
+        own = param is not None and given == param.default and asked in param.choices
+        return asked if own else given
 
     def texts_arg(self, name: str) -> tuple[str, ...]:
         """Return the texts of an argument that takes many words; empty if it was not given."""

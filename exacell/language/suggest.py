@@ -365,7 +365,7 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
     """Yield the values of one parameter that begin with ``typed``."""
     quote = typed[:1] if typed[:1] in ("'", '"') else ""
     text, place = typed[len(quote) :], start + len(quote)
-    yield from matching([*param.choices, *param.words], text, place)
+    yield from matching([*param.choices, *param.words, *param.examples], text, place)
     match param.kind:
         case Kind.BOOL:
             yield from matching(["yes", "no"], text, place)

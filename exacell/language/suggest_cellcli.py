@@ -9,10 +9,14 @@ from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.query import clauses_of
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, objects_of
+from exacell.core.values import replace
 from exacell.language.registry import Kind
 from exacell.language.suggestion import NAMED, Known, Piece, Suggestion, described_metrics, matching
 
 _TIGHT = re.compile(r"(\w+)(!=|=|>|<)(.*)", re.DOTALL)
+_PLAIN = re.compile(r"""[^\s<>=!(),;|'"]+""")
+"""A value that needs no quotes."""
+
 _OPERATORS = (
     ("=", ""),
     ("!=", ""),
@@ -165,8 +169,8 @@ def _values(subject: ObjectType, attribute_name: str, typed: str, start: int, kn
     else:
         found = _seen_values(subject, attribute, typed[len(quote) :], start, known)
     for suggestion in found:
-        text = f"{quote}{suggestion.text}{quote}" if quote or " " in suggestion.text else suggestion.text
-        if " " in text and not quote:
+        text = f"{quote}{suggestion.text}{quote}"
+        if not quote and not _PLAIN.fullmatch(text):
             text = f"'{text}'"
         yield Suggestion(text=text, start=start, meta=suggestion.meta, fit=suggestion.fit)
 
@@ -223,7 +227,8 @@ def _change(
         attribute = subject.attribute(key) if subject else None
         if attribute is not None:
             start = typed.start + len(typed.text) - len(value)
-            yield from matching(values_of(attribute), value, start)
+            for found in matching(values_of(attribute), value.strip("'\""), start):
+                yield found if _PLAIN.fullmatch(found.text) else replace(found, text=f"'{found.text}'")
         return
     offered: list[tuple[str, str]] = []
     if not done and form.all:
@@ -245,6 +250,8 @@ def _change(
     text, start = _item(typed)
     if "," not in typed.text:
         yield from matching(dict(offered).items(), typed.text, typed.start)
+    if text and not done and verb is Verb.CREATE and subject is not None and subject.name == "THRESHOLD":
+        yield from matching(described_metrics(known), text, start)
     takes_names = subject is not None and subject.name in _LIVE and verb is not Verb.CREATE
     if takes_names and subject is not None and "ALL" not in words and (not done or _open_list(done, typed)):
         taken = [word for piece in done for word in piece.text.split(",")]

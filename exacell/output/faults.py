@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 from exacell.cellcli.secrets import holds_secret, masked, without
@@ -33,6 +34,13 @@ _ELLIPSIS = "..."
 _LINES, _COLUMNS = 3, 80
 """The lines and columns that an error may take, so that a small terminal still shows what was typed before it."""
 MORE = "`why` shows more"
+_STATEMENT_ENDS = re.compile(r"(?=: | refused)")
+_LISTS = (
+    (re.compile(r"((?:[\w./-]+, ){6})(?:[\w./-]+, ){3,}[\w./-]+"), r"\1…"),
+    (re.compile(r"((?:[\w./-]+\|){6})(?:[\w./-]+\|){3,}[\w./-]+"), r"\1…"),
+)
+"""Lists of ten words or more, and their first six."""
+
 _APART = re.compile(r"""; (?=(?:[^`'"]|`[^`]*`|'[^']*'|"[^"]*")*$)""")
 
 
@@ -46,8 +54,8 @@ def sentence(error: ExacellError) -> str:
 
 
 def brief_sentence(error: ExacellError) -> str:
-    """Return :func:`sentence` in at most three lines of 80 columns if possible: the first way out stays; `why` shows the
-    others, and the reasons that the message does not name."""
+    """Return :func:`sentence` in at most three lines of 80 columns, as the prompt wraps it, if possible: the first way out
+    stays; `why` shows the others, and the reasons that the message does not name."""
     ways = ways_out(error)
     whole = sentence(error)
     if not error.reasons and (len(ways) < 2 or _lines_of(whole) <= _LINES):
@@ -59,6 +67,27 @@ def brief_sentence(error: ExacellError) -> str:
         ways.pop()
 
 
+def shortened(error: ExacellError, typed: str) -> ExacellError:
+    """Return the error to show below the line that was typed: the error itself if it is brief, else one that says less.
+
+    A statement of which the line is full is shown by its first two words, and a long list by its first words. `why` shows the
+    whole error.
+    """
+    if _lines_of(brief_sentence(error)) <= _LINES:
+        return error
+    message, line, cut = " ".join(error.message.split()), " ".join(typed.split()), False
+    heads = [message[: match.start()] for match in _STATEMENT_ENDS.finditer(message)]
+    if statement := max((head for head in heads if head in line), key=len, default=""):
+        verb = " ".join(statement.split()[:2])
+        message = f"{verb} …{message[len(statement) :]}" if len(verb) + 2 < len(statement) else message
+    less = copy(error)
+    for many, some in _LISTS:
+        message, found = many.subn(some, message)
+        cut = cut or bool(found)
+    less.message, less.reasons = message, (*error.reasons, *([error.message] if cut else ()))
+    return less
+
+
 def ways_out(error: ExacellError) -> list[str]:
     """Return the ways out in an error's hint, one by one; text within backquotes or quotes is never split."""
     return [way for way in _APART.split(" ".join(error.hint.split())) if way]
@@ -67,7 +96,7 @@ def ways_out(error: ExacellError) -> list[str]:
 def _lines_of(text: str) -> int:
     from textwrap import wrap  # Imported only after an error.
 
-    return len(wrap(f"exacell: {text}", _COLUMNS))
+    return len(wrap(text, _COLUMNS, subsequent_indent=" " * _MARGIN))
 
 
 def meaning_of(error: ExacellError) -> str:

@@ -263,8 +263,8 @@ def _members(grids: Sequence[GridDisk]) -> str:
     force = " force" if first.asm_mode == "OFFLINE" else ""
     single = f'`sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"`'
     if len(grids) == 1:
-        return f"{single} takes it out of ASM (wait for the rebalance); {whole} {gone}"
-    return f"take the disks out of ASM first, one by one; {single} takes the first (wait for the rebalance); {whole} {gone}"
+        return f"{single} first; {whole} {gone}"
+    return f"take the disks out of ASM first, one by one; {single} for the first; {whole} {gone}"
 
 
 def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:

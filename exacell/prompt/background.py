@@ -97,8 +97,9 @@ class BackgroundReads:
         """End all statements in the background."""
         given_up, self._readings = self._readings, []
         for reading in given_up:
+            others = f"; `{reading.for_others}` asks the cells that answer" if reading.for_others else ""
             reading.give_up()
-            self._console.tell(f"no longer waiting for: {reading.text.strip()}", "warning")
+            self._console.tell(f"no longer waiting for: {reading.text.strip()}{others}", "warning")
 
     def _deliver_ended(self) -> None:
         for reading in [reading for reading in self._readings if reading.ended]:

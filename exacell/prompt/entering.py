@@ -26,7 +26,7 @@ from exacell.language.registry import Effect
 from exacell.language.shorthand import expand_alias, understood
 from exacell.language.words import split_statements
 from exacell.output.editor import open_editor
-from exacell.output.faults import brief_sentence, head_of, meaning_of, squiggle, underlined
+from exacell.output.faults import brief_sentence, head_of, meaning_of, shortened, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import AGAIN
@@ -101,6 +101,14 @@ class Reading:
         """Return the cells that have not answered yet; if there are none, the other hosts whose answer is awaited."""
         late = self._recording.waiting_for if self._recording is not None else CellSet()
         return late if len(late) else self._services.awaited - CellSet(self._session.need_rack().cells)
+
+    @property
+    def for_others(self) -> str:
+        """Return the statement for the cells that have answered; empty if none have, or if the line names its cells."""
+        cells = CellSet(self._session.cells()) if self._session.rack is not None else CellSet()
+        late = self.waiting_for & cells
+        others = cells - late
+        return f"on {others} {self.text.strip()}" if len(late) and len(others) and not self.line.on else ""
 
     @property
     def waited(self) -> float:
@@ -270,7 +278,7 @@ class PromptRunner(Runner):
         if isinstance(error, NoRackError):
             error = ConfigError("no rack is chosen", hint=way_to_a_rack(self._racks()))
         if not isinstance(error, StatementError) or error.start is None or not text:
-            super().report(error)
+            super().report(shortened(error, text))
             return
         self.console.progress(None)
         end = error.end if error.end is not None else error.start
@@ -280,6 +288,7 @@ class PromptRunner(Runner):
             shown, marks = underlined(text, error.start, end, width=80)
             self.console.tell(shown)
             self.console.tell(marks, meaning_of(error))
+        error = shortened(error, text)
         self.console.tell(without(text, brief_sentence(error)), meaning_of(error), head=without(text, head_of(error)))
 
 

@@ -131,13 +131,14 @@ def test_typing_goes_on_while_a_cell_hangs(outside, fault):
 
 
 def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(outside, fault):
-    """It should end the wait at once on Ctrl-C, and leave the shell ready for the next statement."""
+    """It should end the wait at once on Ctrl-C, name the statement for the cells that answer, and take the next statement."""
     fault("exa1cel02", "hang")
     prompt = Typist(outside, patience="2s")
     prompt.type("connect t1")
     assert "still waiting" in prompt.type("list flashlog")
     prompt.child.sendintr()
     prompt.child.expect("no longer waiting for: list flashlog")
+    prompt.child.expect_exact("`on exa1cel[01,03]")
     prompt.child.expect(re.escape(PROMPT))
     assert "exa1cel01" in prompt.type("on exa1cel01 list cell")
     prompt.leave()

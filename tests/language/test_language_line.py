@@ -116,6 +116,18 @@ def test_flags_stand_before_or_behind(text: str) -> None:
     assert line.flags == {"format": "csv", "yes": True}
 
 
+def test_o_is_the_format_of_what_writes_its_own() -> None:
+    """-o is never ignored by a command with formats of its own: it is one of them, in front and behind, or refused."""
+    call = parse_line("journal export -o csv").call
+    assert call is not None and call.args["format"] == "csv"
+    plain = parse_line("journal export").call
+    assert plain is not None and [plain.own_format(asked) for asked in ("csv", "", "yaml")] == ["csv", "jsonl", "jsonl"]
+    for text in ("metrics export x -o json", "journal export format=jsonl -o csv"):
+        with pytest.raises(StatementError, match="does not write -o") as caught:
+            parse_line(text)
+        assert "format=" in caught.value.hint
+
+
 def test_a_flag_in_front_needs_a_statement() -> None:
     """A flag alone is no statement, and the place of an error behind one stays true."""
     with pytest.raises(StatementError, match="a statement is missing"):

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
+from exacell.cellcli.forms import FORMS
+from exacell.cellcli.schema import find_object
+from exacell.cellcli.statement import parse
+from exacell.core.errors import StatementError
 from exacell.language.registry import Kind, Param, commands
 from exacell.language.suggest import needed_word, suggest
 from exacell.language.suggestion import Known, pieces
@@ -130,6 +134,34 @@ def test_every_command_can_be_reached_word_by_word() -> None:
         for count in range(len(words)):
             text = " ".join(words[:count]) + (" " if count else "")
             assert " ".join(words[: count + 1]) in offered(text), words
+
+
+def test_what_is_offered_as_a_value_is_one() -> None:
+    """Each value that is offered for a setting, or for an attribute after WHERE, is read as that value: with quotes where it
+    needs some."""
+    lines = []
+    for verb, name in FORMS:
+        subject = find_object(name) if name else None
+        for attribute in subject.attributes if subject is not None else ():
+            lines.append(f"{verb.value.lower()} {name.lower()} X {attribute}=")
+            lines.append(f"list {name.lower()} where {attribute} = ")
+    found = [line for text in lines for line in offered(text) if line.rstrip() != text.rstrip()]
+    assert len(found) > 500
+
+    def wrong(line: str) -> bool:
+        try:
+            parse(line)
+        except StatementError as error:
+            return "value" in error.message
+        return False
+
+    assert wrong("alter threshold X comparison=<") and wrong("list threshold where comparison = <")
+    assert [line for line in found if wrong(line)] == []
+
+
+def test_a_threshold_is_named_after_a_metric() -> None:
+    """CREATE THRESHOLD offers metrics as soon as a letter is typed."""
+    assert "create threshold CD_IO_ERRS_MIN" in offered("create threshold cd_io_err")
 
 
 def test_a_parameter_is_offered_once() -> None:

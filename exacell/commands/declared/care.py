@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Flag, Kind, Param
+from exacell.language.registry import TIMES, Command, Effect, Flag, Kind, Param
 
 GROUP = "cell care"
 
@@ -23,7 +23,14 @@ COMMANDS = (
         "exit code is 0 when nothing changed, 5 when something did, 1 when something new is broken or a cell does "
         "not answer. Each look is kept, also those from cron.",
         example="show health --since=yesterday",
-        flags=(Flag(name="since", value=Kind.TEXT, help="only what changed: yesterday, 24h, 7d, '2026-11-24 18:00'"),),
+        flags=(
+            Flag(
+                name="since",
+                value=Kind.TEXT,
+                examples=TIMES,
+                help="only what changed: yesterday, 24h, 7d, '2026-11-24 18:00'",
+            ),
+        ),
         handler="exacell.commands.care:show_health",
     ),
     Command(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Flag, Kind, Param
+from exacell.language.registry import TIMES, Command, Effect, Flag, Kind, Param
 
 GROUP = "change control"
 
@@ -10,9 +10,10 @@ FILTERS = (
     Param(
         name="since",
         kind=Kind.TEXT,
+        examples=TIMES,
         help="from that time on: today, yesterday, 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)",
     ),
-    Param(name="until", kind=Kind.TEXT, help="up to that time, in the same forms"),
+    Param(name="until", kind=Kind.TEXT, examples=TIMES, help="up to that time, in the same forms"),
     Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
     Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),
     Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),

@@ -17,11 +17,11 @@ COUNTED = (
 
 _PAIR = (
     Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
-    Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
+    Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one; `snap` takes one now"),
 )
 _OR_FILES = (
     Param(name="before", kind=Kind.MEASURED, positional=True, required=True, help="the earlier snapshot, or a file"),
-    Param(name="after", kind=Kind.MEASURED, positional=True, required=True, help="the later one"),
+    Param(name="after", kind=Kind.MEASURED, positional=True, required=True, help="the later one; `snap` takes one now"),
 )
 _ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike; what differs is marked")
 
