@@ -145,7 +145,7 @@ class _Conduct:
     def _look_again(self) -> None:
         """Note new causes that make the comparison unfair and were absent at its beginning: a rebalance, another load."""
         design, cells = self.experiment.design, conditions(self._session, self._services, self._request)
-        now = unfair(self._session, self._services, self._request, cells, db=design.db, reset=bool(design.reset))
+        now = unfair(self._session, self._services, self._request, cells, design)
         came = [f"at the end {line}" for line in fairness.new_among(now, self.experiment.noticed)]
         self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *came))
 
@@ -407,7 +407,9 @@ class _Conduct:
         cells = conditions(self._session, self._services, self._request)
         design = self.experiment.design
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
-        lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
+        after = around(self._session, self._services, self._request)
+        lines += fairness.came(beside, after, design.db)
+        lines += fairness.had_room(design.factor, design.among or design.levels, after.used, cells)
         read = read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # The next run sets it back if somebody changed it.
         if self._level != run.level:

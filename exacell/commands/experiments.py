@@ -77,7 +77,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         began=datetime.now(UTC).isoformat(timespec="milliseconds"),
         now=now,
         line=line,
-        noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
+        noticed=(*impossible, *unfair(session, services, request, cells, design)),
         minded=by_release(session, services, design, cells),
     )
     for line in [

@@ -190,12 +190,12 @@ def _in_use(rows: Sequence[Mapping[str, Any]]) -> float:
 
 
 def unfair(
-    session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], *, db: str, reset: bool
+    session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], design: Design
 ) -> list[str]:
     """Return why a comparison that begins now would not be fair, one sentence per reason, without a full stop."""
     beside = around(session, services, request)
     if not cells:
-        return beside.now(db)
+        return beside.now(design.db)
     used: dict[str, tuple[float, float]] = {}
     for cell, answer in services.query(_USED, _SIZE, timeout=request.read_timeout).good.items():
         part, sizes = answer.tables
@@ -203,7 +203,13 @@ def unfair(
             _in_use(part),
             sum(float(row.get("size") or 0) for row in sizes),
         )
-    return [*fairness.unlike_cells(cells), *fairness.filling(used, reset=reset), *beside.now(db)]
+    reset, levels = bool(design.reset), design.among or design.levels
+    return [
+        *fairness.unlike_cells(cells),
+        *fairness.filling(used, reset=reset),
+        *fairness.may_have_room(design.factor, levels, used, reset=reset),
+        *beside.now(design.db),
+    ]
 
 
 def by_release(

@@ -166,6 +166,30 @@ def test_other_load_and_a_filling_cache_are_told() -> None:
     assert fairness.filling(used, reset=True) == []
 
 
+@pytest.mark.parametrize(
+    ("factor", "levels", "told"),
+    [
+        ("cell_flash_cache", ("KEEP", "DEFAULT", "NONE"), True),
+        ("cell_flash_cache", ("default", "keep"), True),
+        ("cell_flash_cache", ("keep", "none"), False),
+        ("flashlog", ("on", "off"), False),
+    ],
+)
+def test_keep_against_default_is_told_to_need_a_full_cache(factor: str, levels: tuple[str, ...], told: bool) -> None:
+    """Before: that caches are not full, or are emptied before each run; after each run: those that were not full. Full ones,
+    and comparisons without both clauses, are not named."""
+    roomy, full = {"cel01": (10.0, 100.0), "cel02": (95.0, 100.0)}, {"cel02": (95.0, 100.0)}
+    before = fairness.may_have_room(factor, levels, roomy, reset=False)
+    assert len(before) == told and all("that of cel01 is not" in line for line in before)
+    assert fairness.may_have_room(factor, levels, full, reset=False) == []
+    emptied = fairness.may_have_room(factor, levels, full, reset=True)
+    assert len(emptied) == told and all("empties it before each run" in line for line in emptied)
+    known = cells({"cacheSize": "100"}, {"cacheSize": "100"})
+    after = fairness.had_room(factor, levels, {"cel01": 10.0, "cel02": 95.0}, known)
+    assert len(after) == told and all("that of cel01 was not" in line for line in after)
+    assert fairness.had_room(factor, levels, {"cel01": 91.0, "cel02": 95.0}, known) == []
+
+
 LEVELS = [
     (("((name=SPOT,share=8))",), "on"),
     (("((name=SPOT,share=8,flashLog=off))",), "off"),

@@ -84,6 +84,48 @@ def filling(used: Mapping[str, tuple[float, float]], *, reset: bool) -> list[str
     ]
 
 
+_ONLY_FULL = "KEEP and DEFAULT differ only while the flash cache is full"
+
+
+def _both_clauses(factor: str, levels: Sequence[str]) -> bool:
+    return factor == "cell_flash_cache" and {"keep", "default"} <= {level.lower() for level in levels}
+
+
+def may_have_room(
+    factor: str, levels: Sequence[str], used: Mapping[str, tuple[float, float]], *, reset: bool
+) -> list[str]:
+    """Return a sentence if KEEP and DEFAULT will be compared in caches that are not full, or that are emptied before each run.
+
+    Args:
+        levels: all levels of the experiment.
+        used: cell → bytes in use and total bytes of its flash cache.
+    """
+    if not _both_clauses(factor, levels):
+        return []
+    if reset:
+        return [
+            f"{_ONLY_FULL}, and reset= empties it before each run, so its load must fill it; "
+            "a smaller cache is full sooner, and each run looks whether it is"
+        ]
+    cells = [cell for cell, (part, whole) in used.items() if whole and part < _FILLED * whole]
+    return [f"{_ONLY_FULL}, and that of {fold(cells)} is not"] if cells else []
+
+
+def had_room(factor: str, levels: Sequence[str], used: Mapping[str, float], cells: Cells) -> list[str]:
+    """Return a sentence if a run that compares KEEP and DEFAULT ended with caches that were not full.
+
+    Args:
+        levels: all levels of the experiment.
+        used: cell → bytes in use in its flash cache.
+        cells: the cells' conditions, with the size of the cache.
+    """
+    if not _both_clauses(factor, levels):
+        return []
+    sizes = {cell: int(size) for cell in cells if (size := cells[cell].passport.get("cacheSize", "")).isdecimal()}
+    roomy = [cell for cell, size in sizes.items() if cell in used and used[cell] < _FILLED * size]
+    return [f"{_ONLY_FULL}, and that of {fold(roomy)} was not: it can't rank them"] if roomy else []
+
+
 _BUSY, _BUSY_RATE = 0.2, 50.0
 """Share of all requests, and requests per second, above which other databases count as busy."""
 
