@@ -13,6 +13,7 @@ from typing import NamedTuple
 from exacell.cellcli.messages import CellError, errors
 from exacell.cellcli.reply import OWN_TEXT, Record, cut_line, plain_columns, read_columns, read_xml, spelled, stray_line
 from exacell.cellcli.tables import Columns
+from exacell.core.collecting import without_collecting
 from exacell.core.errors import ReplyError
 
 Pieces = Callable[[], Iterator[bytes]]
@@ -158,10 +159,14 @@ class XmlPieces:
     def blocks(self, names: Sequence[str]) -> Iterator[Columns]:
         """Yield the records by column, many at a time; an attribute that a record does not have is an empty text."""
         for number, (shape, body) in enumerate(self._bodies(looked=True)):
-            own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
-            columns = dict(zip(own, zip(*rows, strict=True), strict=True))
-            absent = ("",) * len(rows)
-            if rows:
+            with (
+                without_collecting()
+            ):  # Each record is a tuple for a moment; looking for garbage takes longer than that.
+                own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
+                columns = dict(zip(own, zip(*rows, strict=True), strict=True))
+                absent = ("",) * len(rows)
+                del rows
+            if absent:
                 yield tuple(columns.get(name, absent) for name in names)
 
     def _bodies(self, *, looked: bool) -> Iterator[tuple[_Shape | None, str]]:
