@@ -4,7 +4,9 @@ Run: python benchmarks/held_faults.py [--hosts 6] [--faults 200] [--seed 1]
 
 sshd daemons on loopback play the cells (benchmarks/lab.py). Each fault happens before a read, or at some moment of it. What a
 program prints, and its exit code, have to be those of a program without a holder; how much longer it took than the median
-of such programs in the same run is printed, by fault. The exit code is 1 when an answer was not right.
+of such programs in the same run is printed, by fault. A cell that comes back with another host key is refused as without a
+holder; a program of another version of exacell with the same home has the right answer, too; another user (if this is root)
+who gets at the socket is told nothing. The exit code is 1 when an answer was not right.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import json
 import os
 import random
 import resource
+import shutil
 import signal
 import statistics
 import subprocess
@@ -30,6 +33,8 @@ from held_scripts import begin_rack
 from lab import Lab
 from large import write
 
+from exacell.transport.held.place import PACKAGE
+
 READS = (
     ("raw", "list metriccurrent"),
     ("csv", "list metrichistory"),
@@ -40,6 +45,14 @@ ROWS = 300
 """Rows of each cell's METRICHISTORY."""
 MOMENT_S = 0.25
 """Seconds after the start of a program in which a fault happens."""
+OTHER_KEY = "a cell has another key"
+_AS_NOBODY = (
+    "import os, socket, sys; os.chdir(sys.argv[1]); os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+    "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.settimeout(60)\n"
+    "try:\n    s.connect(sys.argv[2]); s.send(b'{}'); print(len(s.recv(99999)))\n"
+    "except OSError:\n    print(0)\n"
+)
+"""A program that asks a socket as another user, and prints how much it was told."""
 
 
 class Faults:
@@ -55,6 +68,9 @@ class Faults:
         self._right: dict[tuple[str, str], tuple[int, bytes]] = {}
         self._usual: dict[tuple[str, str], float] = {}
         self._pid = 0
+        self._wrong: list[str] = []
+        """What a fault itself found not to be right."""
+        self._newer = {**self._environment, "PYTHONPATH": str(another_version(lab.folder / "newer"))}
         self.late: dict[str, list[float]] = {}
 
     def learn(self) -> None:
@@ -70,9 +86,15 @@ class Faults:
         read = self._chance.choice(READS)
         said, took = self._read(read, self.kinds[name])
         self.late.setdefault(name, []).append(took - self._usual[read])
-        wrong = "" if said == self._right[read] else f"{read}: exit {said[0]}, {len(said[1])} bytes"
+        right = [self._right[read]]
+        if name == OTHER_KEY:
+            self._run("hold", "off")
+            right.append(self._read(read)[0])
+        if said not in right:
+            self._wrong.append(f"{read}: exit {said[0]}, {len(said[1])} bytes")
         self._mend(name)
-        return wrong
+        found, self._wrong = self._wrong, []
+        return "; ".join(found)
 
     def end(self) -> None:
         """End the holder."""
@@ -90,6 +112,9 @@ class Faults:
             "known_hosts changes": lambda: os.utime(self._lab.folder / "known_hosts"),
             "its socket is gone": self._unlink,
             "its folder is open": lambda: self._folder.chmod(0o755),
+            OTHER_KEY: self._other_key,
+            "another version asks": self._other_version,
+            **({"another user asks": self._other_user} if os.geteuid() == 0 else {}),
         }
 
     @property
@@ -104,6 +129,25 @@ class Faults:
 
     def _cell_restarts(self) -> None:
         self._lab.restart(self._chance.choice(self._lab.hosts))
+
+    def _other_key(self) -> None:
+        host = self._chance.choice(self._lab.hosts)
+        self._lab.restart(host, meanwhile=lambda: self._lab.change_key(host))
+
+    def _other_version(self) -> None:
+        read = self._chance.choice(READS)
+        self._run("hold", "on", "idle=1h", env=self._newer)
+        if self._asked(read, env=self._newer) != self._right[read]:
+            self._wrong.append(f"another version: {read}")
+
+    def _other_user(self) -> None:
+        for path in self._folder.glob("*.socket"):
+            self._folder.chmod(0o711)
+            path.chmod(0o777)
+            words = [sys.executable, "-c", _AS_NOBODY, str(self._folder), path.name]
+            told = subprocess.run(words, capture_output=True, text=True, check=False).stdout
+            if told != "0\n":
+                self._wrong.append(f"another user was told {told}")
 
     def _unlink(self) -> None:
         for path in self._folder.glob("*.socket"):
@@ -141,6 +185,10 @@ class Faults:
         """Undo what may be left of a fault."""
         self._folder.chmod(0o700)
         self._signal(signal.SIGCONT)
+        if name == OTHER_KEY:
+            self._lab.trust()
+        if name == "another version asks":
+            self._run("hold", "off", env=self._newer)
         if name != "a cell restarts":
             self._run("hold", "off")
             self._signal(signal.SIGKILL)
@@ -150,12 +198,25 @@ class Faults:
             if b"exacell.transport.held.holder" in Path(f"/proc/{self._pid}/cmdline").read_bytes():
                 os.kill(self._pid, number)
 
-    def _run(self, *words: str) -> bytes:
-        return subprocess.run([*self._words, *words], capture_output=True, env=self._environment, check=False).stdout
+    def _asked(self, read: tuple[str, str], env: dict[str, str]) -> tuple[int, bytes]:
+        words = [*self._words, "-o", read[0], "-e", read[1]]
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, env=env, cwd="/", check=False)
+        return done.returncode, done.stdout
+
+    def _run(self, *words: str, env: dict[str, str] | None = None) -> bytes:
+        env = env or self._environment
+        return subprocess.run([*self._words, *words], capture_output=True, env=env, check=False).stdout
 
     def _status(self) -> dict[str, int]:
         (found,) = json.loads(self._run("hold", "status", "-o", "json"))
         return dict(found)
+
+
+def another_version(folder: Path) -> Path:
+    """Return a folder with a copy of exacell that says it is another version."""
+    shutil.copytree(PACKAGE, folder / "exacell", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "exacell" / "core" / "version.py").write_text('"""Another version."""\n\n__version__ = "9.9.9"\n')
+    return folder
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab import Lab, installed
@@ -29,7 +30,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="exacell-bench-") as name, Lab(Path(name), options.hosts) as lab:
-        sys.exit(Scripts(lab, options.hosts).measure(options.scripts, options.rounds))
+        words, environment = begin_rack(lab)
+        sys.exit(Scripts(words, environment, options.hosts).measure(options.scripts, options.rounds))
 
 
 def begin_rack(lab: Lab) -> tuple[list[str], dict[str, str]]:
@@ -46,16 +48,27 @@ def begin_rack(lab: Lab) -> tuple[list[str], dict[str, str]]:
 
 
 class Scripts:
-    """Scripts over one lab."""
+    """Scripts that ask one rack.
 
-    def __init__(self, lab: Lab, hosts: int) -> None:
-        self._hosts = hosts
-        self._words, self._environment = begin_rack(lab)
+    Args:
+        words: of a program that asks it.
+        hosts: how many cells it has.
+        statement: what they ask.
+    """
+
+    def __init__(
+        self, words: list[str], environment: dict[str, str], hosts: int, statement: str = "list metriccurrent"
+    ) -> None:
+        self._words, self._environment, self._hosts = words, environment, hosts
+        self._outputs: dict[int, Path] = {}
+        self._question = ("-o", "raw", "-e", statement)
         self._home = Path(self._environment["EXACELL_HOME"])
 
     def measure(self, scripts: int, rounds: int) -> int:
         """Take turns, print a line for each, and return 1 when an answer was lost or mixed up."""
-        right = self._answer(self._begin("-o", "raw", "-e", "list metriccurrent"))
+        (right,) = self._answers([self._begin(*self._question)])
+        if right[0]:
+            raise SystemExit(f"without a holder the exit code is {right[0]}")
         self._run("hold", "on", "idle=1h")
         while self._status()["connections"] != self._hosts:
             time.sleep(0.2)
@@ -63,8 +76,7 @@ class Scripts:
         try:
             for number in range(rounds):
                 before, began = self._status()["reads"], time.monotonic()
-                running = [self._begin("-o", "raw", "-e", "list metriccurrent") for _ in range(scripts)]
-                answers = [self._answer(process) for process in running]
+                answers = self._answers([self._begin(*self._question) for _ in range(scripts)])
                 took, now = time.monotonic() - began, self._status()
                 bad = sum(answer != right for answer in answers)
                 wrong += bad
@@ -81,13 +93,24 @@ class Scripts:
         return int(wrong > 0)
 
     def _begin(self, *words: str) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [*self._words, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=self._environment, cwd="/"
-        )
+        path = (
+            self._home.parent / f"output.{len(self._outputs)}"
+        )  # A pipe would hold a program back while others are read.
+        with path.open("wb") as output:
+            process = subprocess.Popen(
+                [*self._words, *words], stdin=subprocess.DEVNULL, stdout=output, env=self._environment, cwd="/"
+            )
+        self._outputs[process.pid] = path
+        return process
 
-    def _answer(self, process: subprocess.Popen[bytes]) -> tuple[int, str]:
-        text = process.communicate()[0]
-        return process.returncode, hashlib.sha256(text).hexdigest()
+    def _answers(self, running: Sequence[subprocess.Popen[bytes]]) -> list[tuple[int, str]]:
+        """Wait for programs; return exit code and digest of the output of each."""
+        codes = [process.wait() for process in running]
+        found = []
+        for process, code in zip(running, codes, strict=True):
+            path = self._outputs.pop(process.pid)
+            found.append((code, hashlib.sha256(path.read_bytes()).hexdigest()))
+        return found
 
     def _run(self, *words: str) -> bytes:
         return subprocess.run([*self._words, *words], capture_output=True, check=True, env=self._environment).stdout

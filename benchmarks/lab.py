@@ -84,8 +84,7 @@ class Lab:
         keys = {host: self.folder / f"hostkey_{host}" for host in self.hosts}
         for path in (self.folder / "id", *keys.values()):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
-        public = {host: " ".join(Path(f"{path}.pub").read_text().split()[:2]) for host, path in keys.items()}
-        self._write("known_hosts", "".join(f"[{host}]:{self.port} {key}\n" for host, key in public.items()))
+        self.trust()
         self._write("ssh_config", _SSH_CONFIG.format(port=self.port, user=self.user, folder=self.folder))
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -127,6 +126,13 @@ class Lab:
         path = self.folder / f"hostkey_{host}"
         path.unlink()
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
+
+    def trust(self) -> None:
+        """Write the host keys that the cells have now into known_hosts."""
+        keys = {host: (self.folder / f"hostkey_{host}.pub").read_text().split()[:2] for host in self.hosts}
+        self._write(
+            "known_hosts", "".join(f"[{host}]:{self.port} {kind} {key}\n" for host, (kind, key) in keys.items())
+        )
 
     def __exit__(self, *_: object) -> None:
         for daemon in self._daemons:

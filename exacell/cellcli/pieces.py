@@ -13,6 +13,7 @@ from typing import NamedTuple
 from exacell.cellcli.messages import CellError, errors
 from exacell.cellcli.reply import OWN_TEXT, Record, cut_line, plain_columns, read_columns, read_xml, spelled, stray_line
 from exacell.cellcli.tables import Columns
+from exacell.core.collecting import without_collecting
 from exacell.core.errors import ReplyError
 
 Pieces = Callable[[], Iterator[bytes]]
@@ -123,6 +124,8 @@ def text_blocks(pieces: Pieces, columns: Sequence[str], object_type: str) -> Ite
 
 _END = "</cli-output>"
 _BEGIN = re.compile(rb"<cli-output>\s*(?:<context\b[^>]*>\s*)?")
+_BLANKS = "[ \t\n\r]*"
+"""What may be between two elements; ``\\s`` also takes blanks that are text in XML, and a third longer."""
 _CHILD = re.compile(r"<([\w.-]+)>[^<]*</\1>")
 
 
@@ -145,7 +148,7 @@ class XmlPieces:
         self._shape: _Shape | None = None
         self._odd: set[int] = set()
         seen: dict[str, None] = {}
-        for number, (shape, body) in enumerate(self._bodies()):
+        for number, (shape, body) in enumerate(self._bodies(looked=False)):
             if shape is not None and shape.has_all_of(body):
                 seen.update(dict.fromkeys(shape.names))
             else:
@@ -155,30 +158,38 @@ class XmlPieces:
 
     def blocks(self, names: Sequence[str]) -> Iterator[Columns]:
         """Yield the records by column, many at a time; an attribute that a record does not have is an empty text."""
-        for number, (shape, body) in enumerate(self._bodies()):
-            own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
-            columns = dict(zip(own, zip(*rows, strict=True), strict=True))
-            absent = ("",) * len(rows)
-            if rows:
+        for number, (shape, body) in enumerate(self._bodies(looked=True)):
+            with (
+                without_collecting()
+            ):  # Each record is a tuple for a moment; looking for garbage takes longer than that.
+                own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
+                columns = dict(zip(own, zip(*rows, strict=True), strict=True))
+                absent = ("",) * len(rows)
+                del rows
+            if absent:
                 yield tuple(columns.get(name, absent) for name in names)
 
-    def _bodies(self) -> Iterator[tuple[_Shape | None, str]]:
-        """Yield the text of many records at a time, with their shape if all look the same; the cuts are the same each time."""
+    def _bodies(self, *, looked: bool) -> Iterator[tuple[_Shape | None, str]]:
+        """Yield the text of many records at a time, with their shape if all look the same; the cuts are the same each time.
+
+        Args:
+            looked: whether the document was looked through before.
+        """
         ended = False
-        for text in self._texts():
+        for text in self._texts(looked=looked):
             if ended and text.strip():
                 raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
             body, end, behind = text.partition(_END)
             if behind.strip():
                 raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
             ended = ended or bool(end)
-            if body.strip():
+            if body and not body.isspace():
                 self._shape = self._shape or _Shape.of(self._tag, body)
                 yield self._shape, body
         if not ended:
             raise ReplyError(f"the cell's XML answer is cut short: it has no {_END}", hint=OWN_TEXT)
 
-    def _texts(self) -> Iterator[str]:
+    def _texts(self, *, looked: bool) -> Iterator[str]:
         """Yield the text after the document's beginning, cut after records."""
         pieces = self._pieces()
         head = bytearray()
@@ -199,7 +210,7 @@ class XmlPieces:
             self._tag = first[1].decode() if first is not None else _END[2:-1]
         close = f"</{self._tag}>".encode()
         for piece in cut(chain([rest], pieces), close, len(close)):
-            if piece.translate(None, _TEXT):
+            if not looked and piece.translate(None, _TEXT):
                 raise ReplyError("the cell's XML answer cannot be read: it has control characters", hint=OWN_TEXT)
             yield text_of(piece)
 
@@ -226,14 +237,15 @@ class _Shape(NamedTuple):
             return None
 
         def row(text: str) -> str:
-            inner = r"\s*".join(rf"<{re.escape(name)}>{text}</{re.escape(name)}>" for name in names)
-            return rf"<{re.escape(tag)}>\s*{inner}\s*</{re.escape(tag)}>"
+            inner = _BLANKS.join(rf"<{re.escape(name)}>{text}</{re.escape(name)}>" for name in names)
+            return rf"<{re.escape(tag)}>{_BLANKS}{inner}{_BLANKS}</{re.escape(tag)}>"
 
-        return cls(names, re.compile(row("([^<]*)")), re.compile(rf"\s*(?:{row('[^<&]*+')}\s*)*+"))
+        # One sign that a text may not have is looked for faster than two: has_all_of looks for & by itself.
+        return cls(names, re.compile(row("([^<]*)")), re.compile(rf"{_BLANKS}(?:{row('[^<]*+')}{_BLANKS})*+"))
 
     def has_all_of(self, text: str) -> bool:
         """Return whether a text consists of such records only."""
-        return self.rows.fullmatch(text) is not None
+        return "&" not in text and self.rows.fullmatch(text) is not None
 
     def read(self, text: str) -> tuple[tuple[str, ...], Sequence[tuple[str, ...]]]:
         """Return the attributes, and their texts for each record."""

@@ -53,6 +53,9 @@ DOCUMENTS = {
         + record("b", "2", "<alertState>normal</alertState>")
         + record("x &amp; &lt;y&gt;", "3", thing="ü, |")
     ),
+    "blanks": XML.format(
+        record("a", "1").replace("\n", "\r\n\t ") + record("b", "2").replace("\n", "\u00a0\n") + record("c", " 3\n")
+    ),
     "none": XML.format(""),
     "one attribute": XML.format("<metric> <name>a</name>\n</metric>\n<metric> <name>b</name>\n</metric>\n"),
 }
