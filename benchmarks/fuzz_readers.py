@@ -22,6 +22,7 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import os
 import random
 import re
 import resource
@@ -50,6 +51,9 @@ TIMES_SLOWER = 4
 
 STRETCHED_SHARE = 0.1
 """The part of the processor time that goes to texts with a part repeated."""
+
+LATE_S = 60
+"""Seconds that a process may go on behind its time."""
 
 SMALLER_S = 20.0
 """Seconds in which a text that fails is made smaller."""
@@ -115,11 +119,11 @@ def one(name: str, reader: Reader, given: argparse.Namespace) -> tuple[str, int]
             [*command, "--run", name, folder],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=given.seconds + 300,
+            timeout=given.seconds + LATE_S + 600,
         )
         took = time.monotonic() - began
         said = ran.stderr.decode("utf-8", "replace")
-        count = re.search(r"number_of_executed_units: *(\d+)", said)
+        count = re.search(r"number_of_executed_units: *(\d+)", said) or re.search(r"^given (\d+)$", said, re.MULTILINE)
         if ran.returncode or count is None:
             print(f"{name}: the process ended with {ran.returncode} after {took:.0f} s: {said[-600:]}", flush=True)
         judged = subprocess.run(
@@ -196,11 +200,14 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
     words = Path(folder) / "words"
     words.write_text("\n".join(vocabulary(modules)), encoding="ascii")
     smallest: dict[str, int] = {}
-    clock = Clock()
+    clock = Clock(ends=time.monotonic() + seconds + LATE_S)
 
     def take(data: bytes) -> None:
         with clock.taking():
             read(data)
+        if time.monotonic() > clock.ends:
+            os.write(2, f"\ngiven {clock.given}\n".encode())
+            os._exit(0)
 
     def read(data: bytes) -> None:
         try:
@@ -241,8 +248,15 @@ def run(name: str, folder: str, *, seconds: int, seed: int) -> int:
 
 @dataclasses.dataclass
 class Clock:
-    """How much processor time went to all texts, and to those with a part repeated; ``long`` is whether the next is one."""
+    """How much processor time went to all texts, and to those with a part repeated; ``long`` is whether the next is one.
 
+    Attributes:
+        ends: when the process ends in any case; libFuzzer does not look at the time before it has read all that it begins with.
+        given: the number of texts.
+    """
+
+    ends: float
+    given: int = 0
     long: bool = False
     long_s: float = 0.0
     all_s: float = 0.0
@@ -255,6 +269,7 @@ class Clock:
             yield
         finally:
             took = time.process_time() - began
+            self.given += 1
             self.all_s += took
             self.long_s += took if self.long else 0.0
             self.long = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,12 @@ from exacell.core.errors import StatementError
 from exacell.core.paths import Home
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
+from exacell.language.options import read_argv
 from exacell.language.registry import commands
+from exacell.recipes.checker import problems_of
+from exacell.recipes.parsing import read_draft
+from exacell.transport.ssh.resolving import Reader as SshConfigReader
+from exacell.transport.ssh.sshconfig import SshConfigFiles
 from tests.support.every import every
 from tests.support.program import Done, InProcess, told
 from tests.support.surroundings import ANY_LOAD, path_of
@@ -30,19 +36,18 @@ PROMPT = re.compile(r"(?:\w+ \d+ cells? R[OW] )?exacell> (.*)")
 
 NOT_RUN = {
     "make ": "it makes the tree's own .venv; the rules are named, and CI runs make test",
-    "python3.11 -m ": "it makes an environment or downloads libraries; CI installs from the source in a fresh clone",
-    "~/exacell/bin/": "it is of that environment",
     **dict.fromkeys(
         (
-            "sha256sum --check --ignore-missing SHA256SUMS",
+            "python3.11 -m ",
+            "~/exacell/bin/",
             "tar xf exacell-1.0.0-wheels.tar",
             "sh exacell-1.0.0/install.sh ~/exacell",
+            "install -D -m 755 exacell-",
         ),
-        "it takes what make dist wrote; tests/real/test_real_dist.py does",
+        "it takes what make dist wrote, or downloads libraries; tests/real/test_real_install_page.py types it",
     ),
-    "install -m 755 exacell-": "it takes what make dist wrote; tests/real/test_real_executable.py does",
     **dict.fromkeys(
-        ("sudo dnf install ", "man exacell"), "an RPM is installed; tests/real/test_real_dist.py unpacks it"
+        ("sudo dnf install ", "man exacell"), "an RPM is installed; tests/real/test_real_dist.py does that with rpm"
     ),
     "ansible-playbook ": "it needs Ansible; tests/real/test_real_ansible.py carries it out",
     "apt-get ": "it installs packages on this machine",
@@ -50,7 +55,6 @@ NOT_RUN = {
     "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",
     "exacell emulator hosts t1 | sudo": "it changes /etc/hosts of this machine",
     "ssh -i ~/": "its rack is the reader's own, in ~/.config",
-    "python tests/referees/": "it downloads nothing, but wants programs that are not ours",
 }
 """Beginnings of commands that are not carried out, and why."""
 
@@ -61,7 +65,6 @@ OTHERS = (
     "man",
     "python3.11",
     "sh",
-    "sha256sum",
     "ssh",
     "sudo",
     "tar",
@@ -264,6 +267,12 @@ def masked_lines(lines: list[str]) -> list[str]:
     return [masked(line) for line in lines if not line.startswith("proceed?")]
 
 
+@pytest.mark.parametrize("beginning", NOT_RUN)
+def test_no_exception_is_left_over(beginning: str) -> None:
+    """Each beginning of a command that is not carried out stands on a page."""
+    assert any(command.text.startswith(beginning) for page in PAGES for command in shown(page))
+
+
 def test_what_is_not_run_is_there() -> None:
     """Every program, every rule of make and every command of exacell that a page names and this test does not carry
     out exists."""
@@ -277,6 +286,45 @@ def test_what_is_not_run_is_there() -> None:
                 else:
                     there = first in OTHERS or rest[0] in rules or (ROOT / rest[0]).is_file()
                 assert there, f"{page.name}: {command.text}"
+
+
+def text_blocks(first: str) -> list[str]:
+    """Return the blocks of plain text, of all pages, that begin with that word; all others if it is empty."""
+    words = ("Host", "15")
+    found = [
+        (lines[0].split()[0], "\n".join(lines)) for page in PAGES for _, kind, lines in blocks(page) if kind == "text"
+    ]
+    return [text for word, text in found if (word == first if first else word not in words)]
+
+
+@pytest.mark.parametrize("text", text_blocks(""), ids=lambda text: text.split("\n")[0])
+def test_lines_for_a_recipe_are_lines_of_one(text: str) -> None:
+    """Nothing is wrong with what a page shows as a part of a recipe, once the parameters that it names are declared."""
+    head = 'recipe "A part"\nparam db : db = SPOT\nparam mixed : choice(yes|no) = no\n'
+    assert problems_of(read_draft("part", f"{head}{text}\n")) == ()
+
+
+@pytest.mark.parametrize("text", text_blocks("15"))
+def test_a_line_for_cron_is_one(text: str) -> None:
+    """Its five fields are cron's; the words behind them are a command line of exacell, and the shell reads all of it."""
+    *when, command = text.split(maxsplit=5)
+    assert all(re.fullmatch(r"\*|\d+", field) for field in when)
+    assert "%" not in command, "cron makes a line feed of it"
+    subprocess.run(["sh", "-n", "-c", command], check=True)
+    words = shlex.split(command.partition("||")[0])
+    line = read_argv(words[1:])
+    assert Path(words[0]).is_absolute() and "monitor" in line.switches
+    assert parse_line(" ".join(line.words)) is not None
+
+
+@pytest.mark.parametrize("text", text_blocks("Host"))
+def test_lines_for_ssh_config_are_read(text: str, tmp_path: Path) -> None:
+    """What a page has for ssh_config is read, and leads to the cells through the host that it names."""
+    (tmp_path / "config").write_text(f"{text}\n")
+    read = SshConfigFiles.read(tmp_path / "config")
+    answer = SshConfigReader(read, lambda command, condition: False, "exa1cel01", None, None).answer()
+    (jump,) = re.findall(r"ProxyJump (\S+)", text)
+    assert answer.options["proxyjump"] == jump
 
 
 def test_the_configuration_in_the_readme_is_one(tmp_path: Path) -> None:

@@ -70,3 +70,32 @@ def test_an_answer_that_is_not_so_is_told(rack: Any) -> None:
         neighbour = Neighbour(rack, random.Random(0), {}, counts=Counter())
         neighbour._compare(Ended("list", code, "".join(f"{row}\n" for row in rows)), truth)
         assert len(neighbour.wrong) == wrong, (code, rows, neighbour.wrong)
+
+
+def test_a_row_that_a_killed_process_had_begun_is_none(rack: Any) -> None:
+    """What comes after the last line feed of a killed process is not taken for a row."""
+    cell = rack.info.cells[0]
+    neighbour = Neighbour(rack, random.Random(0), {}, counts=Counter())
+    neighbour._compare(Ended("list", -9, f"{cell},1\n{cell},"), [f"{cell},12", f"{cell},1"])
+    assert not neighbour.wrong
+    neighbour._compare(Ended("list", -9, f"{cell},1\n{cell},\n"), [f"{cell},12", f"{cell},1"])
+    assert neighbour.wrong
+
+
+@pytest.mark.parametrize("kind", ["stopped", "killed", "disk full"])
+def test_what_the_second_operator_does_is_struck(rack: Any, kind: str) -> None:
+    """A verb that is struck is counted, its story names the blow, and a process that was stopped goes on to its end."""
+
+    class Certain(random.Random):
+        def random(self) -> float:
+            return 0.6
+
+        def choice(self, options: Any) -> Any:
+            return kind if kind in options else options[0]
+
+    neighbour = Neighbour(rack, Certain(), {}, counts=Counter())
+    ended = neighbour._ask(rack.second, "-f", "-", typed="list cell\n" * 60)
+    rack.end_holders()
+    assert neighbour.counts[f"struck {kind}"] == 1 and f"[{kind} after 2.4s]" in neighbour.said[0]
+    assert ended.code == -9 if kind == "killed" else ended.code != -9
+    assert not neighbour.wrong
