@@ -1,4 +1,4 @@
-"""Show, create (carve) and release grid disks."""
+"""Show, create (carve) and release grid disks; show the cell disks under them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,16 @@ _COLUMNS = (
     Column("status"),
     Column("diskgroup"),
     Column("asmModeStatus"),
+)
+
+_CELLDISK_COLUMNS = (
+    Column("cell"),
+    Column("media"),
+    Column("disks", "number"),
+    Column("size", "size"),
+    Column("free", "size"),
+    Column("leastFree", "size"),
+    Column("status"),
 )
 
 
@@ -69,6 +79,30 @@ def show(services: Services, request: Request, call: Call) -> Result:
         fold=True,
         data=True,
         notes=(f"{cellset.fold(bare)}: no grid disks{such}",) if bare else (),
+        problems=answers.problems,
+        exit_code=answers.exit_code,
+    )
+
+
+def show_celldisk(services: Services, request: Request) -> Result:
+    """Return one record per cell, media, size and status of its cell disks."""
+    answers = services.query(f.CELLDISK, timeout=request.read_timeout)
+    rows = []
+    for cell, answer in answers.good.items():
+        alike: dict[tuple[str, int, str], list[int]] = {}
+        for disk in f.build(cell, [f.CELLDISK], answer.tables).cell_disks:
+            alike.setdefault((disk.kind.removesuffix("disk"), disk.size, disk.status), []).append(disk.free)
+        for (media, size, status), free in alike.items():
+            found = {"cell": cell, "media": media, "disks": len(free), "size": size, "free": sum(free)}
+            rows.append({**found, "leastFree": min(free), "status": status or None})
+    there = {row["cell"] for row in rows}
+    bare = [cell for cell in answers.good if cell not in there]
+    return Result(
+        records=rows,
+        columns=_CELLDISK_COLUMNS,
+        fold=True,
+        data=True,
+        notes=(f"{cellset.fold(bare)}: no cell disks",) if bare else (),
         problems=answers.problems,
         exit_code=answers.exit_code,
     )

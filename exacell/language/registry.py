@@ -9,10 +9,10 @@ prompt's completer, ``help``, the recipe checker, the man page and the files in 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, overload
 
 from exacell.core.formats import FORMATS
 from exacell.core.values import dataclass, field
@@ -84,6 +84,32 @@ TIMES = ("today", "yesterday", "1h", "12h", "7d")
 """Examples of a time in the past."""
 
 
+class NamesOf(Sequence[str]):
+    """The names in a table of a higher layer, which is imported when they are first needed.
+
+    Args:
+        table: the table, a mapping with names as keys, as ``module:name``.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        module, _, name = self._table.partition(":")
+        return tuple(getattr(importlib.import_module(module), name))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return self._names[index]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Param:
     """One parameter of a command.
@@ -96,6 +122,7 @@ class Param:
         rest: takes all remaining words unchanged (``sql asm "…"``, ``dcli …``); only the last parameter may.
         many: takes all remaining bare words; its value is a tuple. Only the last positional parameter may.
         choices: the allowed words of a CHOICE (one that ends in a colon may be followed by any text); for NAMES, words to offer.
+            :class:`NamesOf` takes them from a table.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
         values_by: word before this parameter → values to offer.
         examples: values to offer among many others.
@@ -109,7 +136,7 @@ class Param:
     positional: bool = False
     rest: bool = False
     many: bool = False
-    choices: tuple[str, ...] = ()
+    choices: Sequence[str] = ()
     words: tuple[str, ...] = ()
     values_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     examples: tuple[str, ...] = ()

@@ -56,6 +56,7 @@ STATEMENTS = {
     "show flashcache": "show flashcache",
     "show xrmemcache": "show xrmemcache",
     "show griddisk": "show griddisk",
+    "show celldisk": "show celldisk",
     "delta A B": "delta a b",
     "explain flashlog A B": "explain flashlog a b",
     "show health": "show health",

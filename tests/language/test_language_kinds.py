@@ -6,7 +6,9 @@ import pytest
 
 from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
-from exacell.language.registry import Kind, Param, Value
+from exacell.language.line import parse_line
+from exacell.language.registry import Kind, NamesOf, Param, Value
+from exacell.measure.importers.kinds import KINDS
 from tests.support.every import every
 
 
@@ -81,3 +83,17 @@ def test_extra_words_come_first() -> None:
     assert convert(size, "1g", 0, 2) == 1 << 30
     with pytest.raises(StatementError, match=r"\(or keep\)"):
         convert(size, "kep", 0, 3)
+
+
+def test_a_table_of_names_is_read_when_a_name_is_needed() -> None:
+    """A declaration that takes its words from a table elsewhere does not import that table; then it has all of its names."""
+    NamesOf("exacell.no_such_module:TABLE")
+    names = NamesOf("exacell.measure.importers.kinds:KINDS")
+    assert (list(names), len(names), names[0], names[1:]) == ([*KINDS], len(KINDS), next(iter(KINDS)), tuple(KINDS)[1:])
+
+
+@every(KINDS)
+def test_each_importer_can_be_named(kind: str) -> None:
+    """An importer that is registered is a word of import kind=."""
+    line = parse_line(f"import kind={kind} x.txt")
+    assert line is not None and line.call is not None and line.call.args["kind"] == kind

@@ -26,6 +26,16 @@ COMMANDS = (
         handler="exacell.commands.griddisk:show",
     ),
     Command(
+        name="show celldisk",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="cell disks per cell and media: how many, how big, and the space that is free on them",
+        details="free is the space on all of them together, leastFree that on the fullest one: carve griddisk without "
+        "size= takes as much of each. LIST CELLDISK shows each cell disk.",
+        example="show celldisk",
+        handler="exacell.commands.griddisk:show_celldisk",
+    ),
+    Command(
         name="carve griddisk",
         group=GROUP,
         effect=Effect.WRITE,

@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.language.registry import Command, Effect, Kind, NamesOf, Param
 
 GROUP = "metrics"
-
-PROGRAMS = (
-    "fio",
-    "iostat",
-    "sar",
-    "orion",
-    "calibrate",
-    "calibrate_io",
-    "awr",
-    "slob",
-    "drive",
-    "asmcmd",
-    "sg_vpd",
-    "queues",
-    "vscsistats",
-    "vflash",
-    "esxtop",
-)
-"""Programs whose output is read; :data:`exacell.measure.importers.kinds.KINDS` has the readers."""
 
 COMMANDS = (
     Command(
@@ -43,7 +24,12 @@ COMMANDS = (
         example="import as=before /tmp/run1.json /tmp/run2.json",
         params=(
             Param(name="as", kind=Kind.NAME, help="keep it under this name; replaces an older one"),
-            Param(name="kind", kind=Kind.CHOICE, choices=PROGRAMS, help="the program that wrote it"),
+            Param(
+                name="kind",
+                kind=Kind.CHOICE,
+                choices=NamesOf("exacell.measure.importers.kinds:KINDS"),
+                help="the program that wrote it",
+            ),
             Param(
                 name="files",
                 kind=Kind.KEPT,

@@ -71,6 +71,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     awr.KIND: Kind(needs=unread.AWR, title="an AWR report", claims=awr.claims, read=awr.read, published=True),
     slob.KIND: Kind(needs=unread.SLOB, title="SLOB", claims=slob.claims, read=slob.read, published=True),
+    drive.KIND: Kind(needs=unread.DRIVE, title="exacell's drive", claims=drive.claims, read=drive.read),
     asmcmd.KIND: Kind(
         needs=unread.ASMCMD,
         title="asmcmd",
@@ -79,7 +80,6 @@ KINDS: Mapping[str, Kind] = {
         read=asmcmd.read,
         published=True,
     ),
-    drive.KIND: Kind(needs=unread.DRIVE, title="exacell's drive", claims=drive.claims, read=drive.read),
     blocks.LIMITS_KIND: Kind(
         needs=unread.SG_VPD,
         title="sg_vpd -p bl",
@@ -115,6 +115,8 @@ KINDS: Mapping[str, Kind] = {
         published=True,
     ),
 }
+"""Name for ``import kind=`` → its importer. An importer is registered here and nowhere else: the command, its help and
+completion, and the programs that pasted shell text may run follow from it."""
 
 PUBLISHED = "the reader was made from published output only; compare a figure with the file before you rely on it"
 
