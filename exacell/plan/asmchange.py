@@ -159,37 +159,36 @@ class Outline:
         return re.search(r"\bFORCE\b", self.written + self.after, re.IGNORECASE) is not None
 
 
-_STARTS = pattern(r"\b(?:create|alter|drop)(?=\s+diskgroup\s)", re.IGNORECASE)
-_OUTLINE = pattern(r"(\w+)\s+diskgroup\s+(?=(?P<written>\S*))\"?\+?(?P<group>[\w$#]*)\"?", re.IGNORECASE)
+_STARTS = pattern(r"\b(?=(?:create|alter|drop)\s+diskgroup\s)", re.IGNORECASE)
+_OUTLINE = pattern(
+    r"\b(create|alter|drop)\s+diskgroup\s+(?=(?P<written>\S*))\"?\+?(?P<group>[\w$#]*)\"?", re.IGNORECASE
+)
 _WORDS = pattern(r"(?:\s+\w+\b)*")
 
 
 def outline_of(sql: str) -> Outline | None:
     """Return the outline of the disk group statement with which a text begins; None if it begins otherwise."""
-    return _outlined(sql, 0, len(sql)) if _STARTS.match(sql) else None
+    found = _OUTLINE.match(sql)
+    return None if found is None else _outlined(found, len(sql))
 
 
 def outlines_in(text: str) -> Iterator[Outline]:
     """Yield the outlines of all disk group statements anywhere in a text: a script, a block, a text in quotes."""
     end = 0
-    for start in _STARTS.finditer(text):
-        if start.start() >= end:
-            end = text.find(";", start.start()) % (len(text) + 1)  # -1 becomes the end of the text.
-        outline = _outlined(text, start.start(), end)
-        if outline is not None and outline.group:
-            yield outline
+    for found in filter(None, (_OUTLINE.match(text, start.start()) for start in _STARTS.finditer(text))):
+        if found.start() >= end:
+            end = text.find(";", found.start()) % (len(text) + 1)  # -1 becomes the end of the text.
+        if found["group"]:
+            yield _outlined(found, end)
 
 
-def _outlined(text: str, at: int, end: int) -> Outline | None:
-    found = _OUTLINE.match(text, at)
-    if found is None:
-        return None
+def _outlined(found: re.Match[str], end: int) -> Outline:
     return Outline(
         verb=found[1].upper(),
         group=found["group"].upper(),
         written=found["written"],
-        tail=text[found.end() : end],
-        after=text[found.end("written") : end],
+        tail=found.string[found.end() : end],
+        after=found.string[found.end("written") : end],
     )
 
 
