@@ -16,7 +16,7 @@ from exacell.core.errors import RefusedError, StatementError
 from exacell.core.lookalikes import refuse_lookalikes
 from exacell.core.sqllexer import Kind, pieces_of
 from exacell.core.values import dataclass
-from exacell.plan.asmchange import outlines_in
+from exacell.plan.asmchange import Outline, outlines_in
 from exacell.plan.asmfacts import END, PREAMBLE
 from exacell.plan.planners.clock import needed_for, seconds_of
 
@@ -273,11 +273,12 @@ def asm_losses(text: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for form in _forms(text):
+        outlines = tuple(outlines_in(form))
         for verb, pattern, what in _LOSSES:
-            for group, _ in _matches(form, verb, pattern):
+            for group, _ in _matches(form, outlines, verb, pattern):
                 found.setdefault(group, what)
         for verb, pattern, what in _CLOCKS:
-            for group, match in _matches(form, verb, pattern):
+            for group, match in _matches(form, outlines, verb, pattern):
                 seconds = seconds_of(match["time"])
                 if seconds is None or seconds < needed_for(""):
                     found.setdefault(group, what.format(match["time"].strip()))
@@ -288,8 +289,12 @@ def asm_absences(text: str) -> tuple[str, ...]:
     """Return the disk groups (upper case) whose disks a text would take offline without giving a time after which they are
     dropped.
     """
-    found = (each for form in _forms(text) for verb, pattern in _ABSENCES for each in _matches(form, verb, pattern))
-    return tuple(dict.fromkeys(group for group, _ in found))
+    found: dict[str, None] = {}
+    for form in _forms(text):
+        outlines = tuple(outlines_in(form))
+        for verb, pattern in _ABSENCES:
+            found |= dict.fromkeys(group for group, _ in _matches(form, outlines, verb, pattern))
+    return tuple(found)
 
 
 def _forms(text: str) -> tuple[str, str]:
@@ -297,12 +302,12 @@ def _forms(text: str) -> tuple[str, str]:
     return _COMMENT.sub(" ", text), " ".join(text.split())
 
 
-def _matches(form: str, verb: str, pattern: str) -> Iterator[tuple[str, re.Match[str]]]:
+def _matches(form: str, outlines: Sequence[Outline], verb: str, pattern: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield (disk group, match) for each place of the text where the pattern is found behind a statement with this verb."""
     if verb == _ANY:
         yield from ((match["group"].upper(), match) for match in re.finditer(pattern, form, re.IGNORECASE))
         return
-    for outline in outlines_in(form):
+    for outline in outlines:
         match = re.match(pattern, outline.tail, re.IGNORECASE) if outline.verb == verb else None
         if match is not None:
             yield outline.group, match

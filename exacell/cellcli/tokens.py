@@ -68,11 +68,12 @@ class Token:
 BLANKS = " \t\n\r\f\v"
 """Characters that separate words: the blanks of ASCII."""
 
+_STRING = r"""(?:"[^"]*"|'[^']*')"""
 _WORD_END = r"\s\"'(),;|=!<>"
 _TOKEN = pattern(
     rf"""
       (?P<gap>(?:\s+|(?P<joined>-[^\S\n]*\n\s*))+)
-    | (?P<string>"[^"]*"|'[^']*')
+    | (?P<string>{_STRING})
     | (?P<operator>!=|>=|<=|[=!<>])
     | (?P<mark>[(),;|])
     | (?P<word>(?:(?!-[^\S\n]*\n)[^{_WORD_END}])+)
@@ -119,6 +120,17 @@ def tokenize(text: str) -> tuple[Token, ...]:
         tokens.append(_token(match))
         at_line_start = after_blank = False
     return tuple(tokens)
+
+
+_STATEMENT = pattern(rf"""(?:{_STRING}|[^;"']|["'])+""")
+
+
+def cut_statements(text: str) -> list[str]:
+    """Return the statements of a text for ``cellcli -e``, cut at each ``;`` outside of strings; empty ones are dropped.
+
+    A quote that is never closed is a letter like any other: no text is refused, and the cell says what is wrong with it.
+    """
+    return [piece.strip() for piece in _STATEMENT.findall(text) if piece.strip()]
 
 
 def is_word(text: str) -> bool:

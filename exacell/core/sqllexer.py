@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
+from exacell.core.patterns import pattern
+
 
 class Kind(StrEnum):
     """The kind of a piece."""
@@ -39,7 +41,7 @@ class Piece(NamedTuple):
         return self.kind in (Kind.TEXT, Kind.NAME)
 
 
-_PIECE = re.compile(
+_PIECE = pattern(
     r"""(?P<blank>\s+)
     |(?P<comment>--[^\n]*|/\*.*?\*/)
     |(?P<text>[nN]?[qQ]'(?:\[.*?\]'|\{.*?\}'|<.*?>'|\(.*?\)'|(\S).*?\4')|'(?:[^']|'')*')

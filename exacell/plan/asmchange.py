@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from exacell.core.errors import UnitError
+from exacell.core.patterns import pattern
 from exacell.core.sqllexer import Kind, pieces_of
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
@@ -136,8 +137,8 @@ class Outline:
         verb: CREATE, ALTER or DROP.
         group: the disk group, without quotes and in upper case; empty if no name stands there.
         written: the word that names it, as it stands there.
-        tail: all that follows the group's name, to the end of the text.
-        after: all that follows that word.
+        tail: all that follows the group's name; of a statement in a longer text only what stands before the next ``;``.
+        after: what of it follows that word.
     """
 
     verb: str
@@ -158,40 +159,42 @@ class Outline:
         return re.search(r"\bFORCE\b", self.written + self.after, re.IGNORECASE) is not None
 
 
-_STARTS = re.compile(r"\b(?:create|alter|drop)(?=\s+diskgroup\s)", re.IGNORECASE)
-_OUTLINE = re.compile(r"(\w+)\s+diskgroup\s+(?=(?P<written>\S*))\"?\+?(?P<group>[\w$#]*)\"?", re.IGNORECASE)
-_WORDS = re.compile(r"(?:\s+\w+\b)*")
+_STARTS = pattern(r"\b(?=(?:create|alter|drop)\s+diskgroup\s)", re.IGNORECASE)
+_OUTLINE = pattern(
+    r"\b(create|alter|drop)\s+diskgroup\s+(?=(?P<written>\S*))\"?\+?(?P<group>[\w$#]*)\"?", re.IGNORECASE
+)
+_WORDS = pattern(r"(?:\s+\w+\b)*")
 
 
 def outline_of(sql: str) -> Outline | None:
     """Return the outline of the disk group statement with which a text begins; None if it begins otherwise."""
-    return _outlined(sql, 0) if _STARTS.match(sql) else None
+    found = _OUTLINE.match(sql)
+    return None if found is None else _outlined(found, len(sql))
 
 
 def outlines_in(text: str) -> Iterator[Outline]:
     """Yield the outlines of all disk group statements anywhere in a text: a script, a block, a text in quotes."""
-    for start in _STARTS.finditer(text):
-        outline = _outlined(text, start.start())
-        if outline is not None and outline.group:
-            yield outline
+    end = 0
+    for found in filter(None, (_OUTLINE.match(text, start.start()) for start in _STARTS.finditer(text))):
+        if found.start() >= end:
+            end = text.find(";", found.start()) % (len(text) + 1)  # -1 becomes the end of the text.
+        if found["group"]:
+            yield _outlined(found, end)
 
 
-def _outlined(text: str, at: int) -> Outline | None:
-    found = _OUTLINE.match(text, at)
-    if found is None:
-        return None
+def _outlined(found: re.Match[str], end: int) -> Outline:
     return Outline(
         verb=found[1].upper(),
         group=found["group"].upper(),
         written=found["written"],
-        tail=text[found.end() :],
-        after=text[found.end("written") :],
+        tail=found.string[found.end() : end],
+        after=found.string[found.end("written") : end],
     )
 
 
-_SEARCH = re.compile(r"o/[\w.*:;-]+/[\w.*-]+")
+_SEARCH = pattern(r"o/[\w.*:;-]+/[\w.*-]+")
 """A path of grid disks. Source: reference asm.md section 2."""
-_VALUE = re.compile(r"[\w. +*/-]*")
+_VALUE = pattern(r"[\w. +*/-]*")
 
 
 class _UnreadError(Exception):

@@ -6,10 +6,10 @@ before anything is sent, with the rule and the way out.
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Sequence
 
+from exacell.cellcli.tokens import cut_statements
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.transport.base import Capabilities, Request, Role
@@ -83,13 +83,7 @@ def statements_in(command: str) -> tuple[str, ...] | None:
     options, text = words[1 : words.index("-e")], " ".join(words[words.index("-e") + 1 :])
     if not all(option.startswith("-") for option in options):
         return None
-    return tuple(split_statements(text))
-
-
-def split_statements(text: str) -> list[str]:
-    """Return the statements of a ``-e`` text, split at each ``;`` outside of quotes."""
-    pieces = re.findall(r"""(?:"[^"]*"|'[^']*'|[^;"']|["'])+""", text)
-    return [piece.strip() for piece in pieces if piece.strip()]
+    return tuple(cut_statements(text))
 
 
 def refuse_statement(capabilities: Capabilities, statement: str) -> None:

@@ -218,4 +218,14 @@ def test_what_begins_otherwise_has_no_outline(sql: str) -> None:
 def test_statements_are_found_wherever_they_stand(parts: list[str]) -> None:
     """No statement about a disk group hides behind another one, behind a quote, or behind a broken one."""
     meant = [part.split()[2] for part in parts if len(part.split()) > 2]
-    assert [found.group for found in outlines_in("\n".join(parts)) if found.group in ("A", "B")] == meant
+    groups = [found.group for found in outlines_in("\n".join(parts))]
+    assert [group for group in groups if group in ("A", "B")] == meant and "" not in groups
+
+
+def test_a_statement_in_a_text_ends_at_its_semicolon() -> None:
+    """FORCE and clauses of the next statement are not those of the one before; what has no ; goes on to the end."""
+    first, second, last = outlines_in(
+        "drop diskgroup A; alter diskgroup B mount;x force;'alter diskgroup C dismount force'"
+    )
+    assert [found.forced for found in (first, second, last)] == [False, False, True]
+    assert (first.tail, second.clause, last.clause) == ("", ("MOUNT",), ("DISMOUNT", "FORCE"))

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from exacell.cellcli.tokens import cut_statements
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import ConfigError, RefusedError
 from exacell.transport.base import State
-from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, split_statements, statements_in
+from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
 from exacell.transport.exacli import ExacliTransport, without_services
 from tests.support.requests import read, write
 
@@ -86,8 +87,8 @@ def test_only_one_run_of_cellcli_is_read_as_statements(command: str) -> None:
 
 def test_quotes_protect_semicolons() -> None:
     """A ; inside of quotes ends no statement; an unended quote is text."""
-    assert split_statements("a 'x;y'; b \";\" ; c it's; d") == ["a 'x;y'", 'b ";"', "c it's", "d"]
-    assert split_statements("a; ;b;") == ["a", "b"]
+    assert cut_statements("a 'x;y'; b \";\" ; c it's; d") == ["a 'x;y'", 'b ";"', "c it's", "d"]
+    assert cut_statements("a; ;b;") == ["a", "b"]
 
 
 SERVICES = {
