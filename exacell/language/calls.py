@@ -232,7 +232,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
         if param.name in args:
             continue
         if param.required:
-            raise _missing(command, param, base + len(text))
+            raise _missing(command, param, base + len(text), next(iter(extra), "") if param.positional else "")
         if param.default is not None:
             args[param.name] = convert(param, param.default, base, base + len(text))
     kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
@@ -332,8 +332,10 @@ def _words_of_outer(command: Command, words: Sequence[Word]) -> Sequence[Word]:
     return ()
 
 
-def _missing(command: Command, param: Param, place: int) -> StatementError:
-    return StatementError(f"{command.name} needs {param.shape}: {param.help}", start=place, end=place)
+def _missing(command: Command, param: Param, place: int, key: str = "") -> StatementError:
+    """Return the error for a missing parameter; ``key`` is what was read as ``key=value`` and may hold it."""
+    hint = f"is a blank missing in '{key}=…'?" if key else ""
+    return StatementError(f"{command.name} needs {param.shape}: {param.help}", start=place, end=place, hint=hint)
 
 
 def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:

@@ -4,6 +4,7 @@ all other keys are prompt_toolkit's."""
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import sys
@@ -27,6 +28,10 @@ from exacell.language.words import needs_more
 
 _OPEN = ("=", ",", "/", "(", "@")
 """A text with one of these ends is not a whole word: more follows directly."""
+
+
+_BEGINS = re.compile(r"""[\w@$'"<>|(-]""")
+"""What begins a word; a comma, for example, goes on with the list before it."""
 
 
 def bindings() -> KeyBindings:
@@ -68,6 +73,15 @@ def bindings() -> KeyBindings:
         event.current_buffer.delete_before_cursor()
         event.current_buffer.insert_text(",")
 
+    @Condition
+    def behind_a_word_of_the_menu() -> bool:
+        return chosen(get_app().current_buffer)
+
+    @table.add("<any>", filter=inserting & behind_a_word_of_the_menu)
+    def _(event: KeyPressEvent) -> None:
+        # The next word begins, as after the only word that fits.
+        event.current_buffer.insert_text(f" {event.data}" if _BEGINS.match(event.data) else event.data)
+
     @table.add("pageup", filter=has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done)
     def _(event: KeyPressEvent) -> None:
         recall(event.current_buffer, -1)
@@ -87,6 +101,13 @@ def recall(buffer: Buffer, step: int) -> None:
         buffer.history_backward()
     else:
         buffer.history_forward()
+
+
+def chosen(buffer: Buffer) -> bool:
+    """Return whether the cursor is behind a whole word that was chosen in the menu, at the line's end."""
+    state = buffer.complete_state
+    word = state.current_completion if state is not None else None
+    return word is not None and not word.text.endswith(_OPEN) and buffer.document.is_cursor_at_the_end
 
 
 def complete(buffer: Buffer) -> None:

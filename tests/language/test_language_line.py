@@ -128,6 +128,16 @@ def test_o_is_the_format_of_what_writes_its_own() -> None:
         assert "format=" in caught.value.hint
 
 
+def test_a_name_that_runs_into_its_first_value_is_asked_about() -> None:
+    """A recipe's name without the blank after it is read as a value; the error says where the blank may be missing."""
+    with pytest.raises(StatementError, match="run needs NAME") as caught:
+        parse_line("run flash_diskgroupcache=144g")
+    assert caught.value.hint == "is a blank missing in 'flash_diskgroupcache=…'?"
+    with pytest.raises(StatementError) as bare:
+        parse_line("run")
+    assert bare.value.hint == ""
+
+
 def test_a_flag_in_front_needs_a_statement() -> None:
     """A flag alone is no statement, and the place of an error behind one stays true."""
     with pytest.raises(StatementError, match="a statement is missing"):

@@ -17,7 +17,7 @@ from exacell.plan.guards.unchanged import (
     told_by,
     with_changes,
 )
-from exacell.plan.model import Plan, Stage, Step
+from exacell.plan.model import Plan, Stage, Step, Undo
 from tests.support.every import every
 
 SERVICES_TOLD = (
@@ -515,3 +515,24 @@ def test_a_quarantine_that_is_altered_tells_nothing() -> None:
     """Of ALTER QUARANTINE no LIST says whether it changes anything; of DROP by name the names do."""
     assert told_by(parse("alter quarantine 1 comment=x")) == ""
     assert told_by(parse("drop quarantine 1")) == "list quarantine attributes name"
+
+
+@pytest.mark.parametrize(
+    "text", ["create threshold x.y comparison='>', warning=1", "create role r", "create user u password=p"]
+)
+def test_what_is_created_is_dropped_to_take_it_back(text: str) -> None:
+    """Undo drops a threshold, role or user where the cell showed that it was not there; elsewhere, and where the cell did not
+    show it, there is no undo."""
+    statement = parse(text)
+    assert isinstance(statement, Change)
+    steps = tuple(Step(target=each, statement=text, what="x", undo=Undo.IMPOSSIBLE, inverse="none") for each in CELLS)
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="send", steps=steps),))
+    (name,) = statement.names
+    taken = with_changes(plan, statement, {CELLS[0]: ({"name": "other"},), CELLS[1]: ({"name": name.upper()},)})
+    drop = f"DROP {statement.object} {name}"
+    assert taken.inverse == {CELLS[0]: (drop,)}
+    assert [(step.undo, step.inverse) for step in taken.steps] == [
+        (Undo.STATEMENT, drop),
+        (Undo.IMPOSSIBLE, "none"),
+        (Undo.IMPOSSIBLE, "none"),
+    ]

@@ -43,7 +43,7 @@ def test_an_answer_stays_in_sight_until_the_next_line_is_begun(window: Callable[
     shown.press("help", "Enter")
     before = shown.until("New? tutorial")
     shown.press("flu")
-    after = shown.until("flush")
+    after = shown.until("flush  flashcache")
     assert len([row for row in before if row]) > len([row for row in after if row])
     assert any(row.rstrip().endswith("exacell> flu") for row in after)
 

@@ -17,13 +17,13 @@ from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
 from exacell.cellcli.schema import Kind, attributes_of, release_key, typed_value
-from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
+from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, Verb, render, render_value
 from exacell.core.errors import ExacellError
 from exacell.core.meant import absent
 from exacell.core.units import format_size
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import DISKS
-from exacell.plan.model import Change as Moved, Plan
+from exacell.plan.model import Change as Moved, Plan, Undo
 
 _OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
 """Objects whose settings LIST prints as they were given."""
@@ -121,14 +121,27 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan whose steps show the values before and after of an ALTER of plain attributes or of services.
+    """Return the plan whose steps show the values before and after of an ALTER of plain attributes or of services. What
+    CREATE makes where it is not there, such as a threshold, is dropped by undo.
 
     Args:
         told: cell → its answer to :func:`told_by`; cells without a usable answer are left out.
     """
+    if isinstance(statement, Change) and statement.verb == "CREATE" and statement.object in _NAMED and statement.names:
+        return _with_drops(plan, statement, told)
     if not isinstance(statement, Change) or statement.verb != "ALTER":
         return plan
     return plan.each(lambda s: replace(s, changes=_changes(statement, told[s.target])) if s.target in told else s)
+
+
+def _with_drops(plan: Plan, statement: Change, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
+    """Return the plan with a DROP as inverse on the cells that show that they do not have the object."""
+    made = {name.lower() for name in statement.names}
+    cells = [cell for cell, rows in told.items() if not made & {str(row.get("name")).lower() for row in rows}]
+    drop = render(Change(verb=Verb.DROP, object=statement.object, names=statement.names))
+    back = {cell: (drop,) for cell in plan.targets if cell in cells}
+    taken = plan.each(lambda s: replace(s, undo=Undo.STATEMENT, inverse=drop) if s.target in back else s)
+    return replace(taken, inverse={**taken.inverse, **back})
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:

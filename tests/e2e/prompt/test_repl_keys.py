@@ -15,7 +15,7 @@ from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, WordCompleter
 from prompt_toolkit.document import Document
 
-from exacell.prompt.keys import complete
+from exacell.prompt.keys import chosen, complete
 
 PROMPT = "exacell> "
 Start = Callable[..., pexpect.spawn]
@@ -107,6 +107,27 @@ def test_what_is_typed_behind_tab_is_a_word_of_its_own(start: Start) -> None:
     child.send("@flashlog_a\tnosuch=1\r")
     child.expect_exact("recipe flashlog_ab has no parameter nosuch")
     child.expect_exact(PROMPT)
+
+
+def test_what_is_typed_behind_a_word_of_the_menu_is_a_word_of_its_own(start: Start) -> None:
+    """A letter behind a word that several Tabs chose begins the next word; a comma goes on with the list."""
+    child = start("-r", "t1")
+    child.send("snap flash")
+    child.expect_exact("flashcache")
+    child.send("\t")
+    child.expect_exact("flashlog")
+    child.send("nosuch=1\r")
+    child.expect_exact("'nosuch' is not a parameter of snap")
+    child.expect_exact(PROMPT)
+
+
+@pytest.mark.parametrize(("typed", "presses", "whole"), [("co", 1, True), ("co", 0, False), ("DATA_CD_0", 2, True)])
+def test_the_menus_word_is_whole_once_it_was_chosen(typed: str, presses: int, whole: bool) -> None:
+    """A word of the open menu is one only after Tab took it."""
+    buffer = at(typed, menu=True)
+    for _ in range(presses):
+        complete(buffer)
+    assert chosen(buffer) is whole
 
 
 def test_a_tab_that_comes_with_the_letters_before_it_is_not_lost(start: Start) -> None:
