@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 
 from exacell.change.execute import execute
 from exacell.change.factors import factor_of, level_of, statements
 from exacell.change.readings import values_read
 from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.values import replace
 from exacell.language.line import with_call_flags
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import Design
@@ -39,7 +41,15 @@ def level_now(services: Services, request: Request, design: Design) -> str:
 
 
 def read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
-    """Return (name, value) of each cell, host or instance that shows the factor."""
+    """Return (name, value) of each cell, host or instance that shows the factor.
+
+    In a preview a table that an earlier line will have made counts as made.
+    """
+    if request.foreseen is not None and design.factor == "cell_flash_cache":
+        made = request.foreseen.of(design.db, {"db.table": []})["db.table"]
+        names = {f"{row['owner']}.{row['name']}": str(row["cache"]) for row in made}
+        if (table := design.of.upper()) in names:
+            return [(table, names[table])]
     read = values_read(session, services, request, factor_of(design).reading(design))
     return [(about, str(value or "")) for about, value in read]
 
@@ -54,8 +64,9 @@ def refuse_unready(
     """
     quiet = SilentConsole()
     aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
+    foreseeing = replace(request, foreseen=deepcopy(request.foreseen))  # Levels are tried one by one, none stays.
     for statement in statements(design):
-        result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
+        result = execute(aside, beside, foreseeing, with_call_flags(statement, {"dry-run": True}))
         if result.exit_code is not ExitCode.DONE:
             raise RefusedError(
                 f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",

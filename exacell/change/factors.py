@@ -17,7 +17,7 @@ from exacell.core.errors import ExacellError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.reading import Reading
 from exacell.measure.experiments import fairness
-from exacell.plan.dbchange import KeepInCache, SetParameter, literal, quoted, read_change
+from exacell.plan.dbchange import SPEED, KeepInCache, SetParameter, literal, quoted, read_change
 from exacell.plan.hostsettings import read_path, read_value
 
 if TYPE_CHECKING:
@@ -155,11 +155,17 @@ def _clause_reading(design: Design) -> Reading:
 
 def _parameter_statement(design: Design, level: str) -> str:
     value = level if re.fullmatch(r"\w+", level, re.ASCII) else literal(level)
+    known = design.of.strip('"').lower() in SPEED
+    why = (
+        "it does not know this one"
+        if not known
+        else f"'{level}' is not such a value of this one (`help docs risk` lists them)"
+    )
     return _sql(
         design,
         f"alter system set {design.of} = {value}",
         SetParameter,
-        "exacell sets only parameters that affect nothing but speed; it does not know this one",
+        f"exacell sets only parameters that affect nothing but speed; {why}",
     )
 
 

@@ -364,7 +364,9 @@ class RecipeRunner:
             first = next(iter(in_own_words(result.problems, dict(result.raw or ()))), "it failed")
             error = RecipeError(
                 f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
-                hint=f"`journal` shows what was done; `{self._way_back}` takes it back",
+                hint=f"`journal` shows what was done; `{self._way_back}` takes it back"
+                if self._changes()
+                else "the run has changed nothing; mend the cause and run it again",
             )
             error.exit_code = result.exit_code
             raise error

@@ -422,3 +422,20 @@ def test_what_can_not_be_drawn_stops_no_line(inside: InProcess, monkeypatch: pyt
     found = inside.ok("-r", "t1", "-o", "json", "list cell attributes comment").records
     assert [row["comment"] for row in found][:2] == ["one", "last"]
     inside.ok("-r", "t1", "on exa1cel[01-02] alter cell comment=''", "-y")
+
+
+def test_a_run_that_changed_nothing_names_no_way_back(inside: InProcess, tmp_path: Path) -> None:
+    """A line that only reads and fails as the first one ends the run with its reason, and undo is not named; after a change it
+    is."""
+    fails = "on @db show setting /sys/block/sda/queue/nothing_here"
+    recipe = tmp_path / "reads.exa"
+    recipe.write_text(f'recipe "Reads"\nrisk none\n\n{fails}\n', encoding="utf-8")
+    done = inside("-r", "t1", f"run {recipe} -y")
+    assert done.code and "the run has changed nothing" in done.err and "undo" not in done.err
+    recipe.write_text(
+        f'recipe "Sets"\nrisk performance\n\nsql db=SPOT "alter system set open_cursors=454 scope=memory"\n{fails}\n',
+        encoding="utf-8",
+    )
+    done = inside("-r", "t1", f"run {recipe} -y")
+    assert done.code and "takes it back" in done.err
+    inside.ok("-r", "t1", "undo", "-y")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,22 @@ def test_an_import_is_kept_listed_and_compared_by_name(program: InProcess) -> No
     done = program.ok("-o", "json", "compare", "FREE", "limited").records
     assert "in Limited" in done[0]["says"] and "in free" in done[0]["says"]
     assert next(row for row in done if row.get("figure") == "iops")["basis"] == "3 and 2 runs"
+
+
+def test_names_with_blanks_are_names_of_files(program: InProcess, tmp_path: Path) -> None:
+    """A path with blanks, in quotes, is one file to import, to compare and in a pattern, not several."""
+    folder = tmp_path / "my files"
+    folder.mkdir()
+    for place, name in enumerate(("run one.json", "run two.json"), start=1):
+        shutil.copy(f"fio-queue-{place}.json", folder / name)
+    one, two = (str(folder / f"run {name}.json") for name in ("one", "two"))
+    program.ok("import", "as=one", one)
+    found, plain = (
+        [row["ratio"] for row in program.ok("-o", "json", "compare", *files).records if "ratio" in row]
+        for files in ((one, two), ("fio-queue-1.json", "fio-queue-2.json"))
+    )
+    assert found and found == plain
+    assert "2 files" in program.ok("import", "as=all", f"{folder}/run *.json").out
 
 
 def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path) -> None:

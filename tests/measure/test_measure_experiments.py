@@ -273,6 +273,8 @@ NO_FACTORS = [
     ("cell_flash_cache:orders", ("keep", "none"), "give a table as OWNER.NAME"),
     ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "give a table as OWNER.NAME"),
     ("parameter:sga_target", ("1", "2"), "sets only parameters that affect nothing but speed"),
+    ("parameter:sga_target", ("1", "2"), "it does not know this one"),
+    ("parameter:open_cursors", ("300", "four"), "'four' is not such a value of this one"),
     ("parameter:open_cursors", ("1\n2", "2"), "one line of printable characters"),
     ("setting:/etc/passwd", ("1", "2"), "is not the path of a setting"),
     ("setting:/sys/block/sda/queue/scheduler", ("a;b", "2"), "is not a value of a setting"),

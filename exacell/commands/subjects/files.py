@@ -31,7 +31,7 @@ def named_files(session: Session, services: Services, text: str) -> dict[Path, s
         RefusedError: there is no such file; or the name of a kept file is also a path, or the file has changed since it was kept.
     """
     found: dict[Path, str] = {}
-    for word in words_of(text):
+    for word in [text] if glob.glob(text) else words_of(text):  # A name may have blanks.
         rows = kept_rows(session, services, word)
         found |= _whole(session, word, rows) if rows else dict.fromkeys(_paths(word), "")
     return _shown(session, found)
