@@ -26,34 +26,37 @@ _TITLE = re.compile(r'^recipe\s+"([^"\n]*)"', re.MULTILINE)
 _STORE, _JOURNAL = "store.db", "journal.db"
 
 _QUERIES = {
-    Kind.SNAPSHOT: (_STORE, "select name, group_concat(kind, ', ') from snapshot where rack=? group by name"),
+    Kind.SNAPSHOT: (_STORE, "select name, group_concat(kind, ', ') from snapshot where rack=:rack group by name"),
     Kind.MEASURED: (
         _STORE,
         "select name, 'import' from imported"
-        " union all select name, 'snapshot of ' || group_concat(kind, ', ') from snapshot where rack=?1 group by name"
-        " union all select name, 'trace files' from traces where rack=?1"
-        " union all select name, 'experiment' from experiment where rack=?1",
+        " union all select name, 'snapshot of ' || group_concat(kind, ', ') from snapshot where rack=:rack group by name"
+        " union all select name, 'trace files' from traces where rack=:rack"
+        " union all select name, 'experiment' from experiment where rack=:rack",
     ),
     Kind.KEPT: (  # As exacell.commands.subjects.files reads them: the newest run's by name, those before it with their run.
         _JOURNAL,
         "with kept as (select json_extract(body, '$.run') as run, json_extract(body, '$.name') as name, max(seq) as seq,"
         " coalesce(target, '') as host, json_extract(body, '$.origin') as recipe from entry"
-        " where rack=? and kind='kept' and json_valid(body) group by 1, 2, 4), short as (select *,"
+        " where rack=:rack and kind='kept' and json_valid(body) group by 1, 2, 4), short as (select *,"
         " substr(run, 1, instr(run, ' ') - 1) as r, first_value(run) over (partition by lower(name) order by seq desc) as"
         " newest, count(*) over (partition by run, name) as hosts from kept)"
         " select case run when newest then '' else r || ':' end || name || case hosts when 1 then '' else '@' || host end,"
         " 'kept with run ' || r || ' of ' || recipe from short order by seq desc",
     ),
-    Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
-    Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),
+    Kind.PLAN: (
+        _STORE,
+        "select name, json_extract(body, '$.statement') from plan where rack=:rack order by made, name",
+    ),
+    Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=:rack order by taken"),
     Kind.RUN: (
         _STORE,
-        "select name, json_extract(body, '$.statement') from run where rack=? order by began desc limit 50",
+        "select name, json_extract(body, '$.statement') from run where rack=:rack order by began desc limit 50",
     ),
-    Kind.IORM: (_STORE, "select name, taken from iorm where rack=? order by taken"),
+    Kind.IORM: (_STORE, "select name, taken from iorm where rack=:rack order by taken"),
     Kind.CHANGE: (
         _JOURNAL,
-        "select change, json_extract(body, '$.statement') from entry where rack=? and kind='plan' and json_valid(body)"
+        "select change, json_extract(body, '$.statement') from entry where rack=:rack and kind='plan' and json_valid(body)"
         " order by seq desc limit 50",
     ),
 }
@@ -95,6 +98,6 @@ def _title(path: Place) -> str:
 def _ask(path: Path, query: str, rack: str) -> list[tuple[str | int, str | None]]:
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_PATIENCE)
     try:
-        return connection.execute(query, (rack,)).fetchall()
+        return connection.execute(query, {"rack": rack}).fetchall()
     finally:
         connection.close()
