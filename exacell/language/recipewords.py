@@ -25,17 +25,25 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeWord:
-    """A word, where it is used, how a line with it is written, and what it does, as a phrase."""
+    """A word of recipes.
+
+    Attributes:
+        place: where it is used.
+        shape: how a line with it is written.
+        about: what it does, as a phrase.
+        nested: of a block: what to write instead of one inside another of its kind.
+    """
 
     name: str
     place: Place
     shape: str
     about: str
+    nested: str = ""
 
 
 _ALL = tuple(
-    RecipeWord(name=name, place=place, shape=shape, about=about)
-    for name, place, shape, about in (
+    RecipeWord(name=name, place=place, shape=shape, about=about, nested="".join(nested))
+    for name, place, shape, about, *nested in (
         ("recipe", Place.HEADER, 'recipe "what it does"', "the title, shown by `recipes` and by a run"),
         (
             "param",
@@ -67,12 +75,14 @@ _ALL = tuple(
             Place.BLOCK,
             "matrix name in VALUE,VALUE [name in …]",
             "lines that are repeated once for each of some values, before the plan",
+            "`matrix x in 1,2 y in a,b` repeats the lines for all pairs",
         ),
         (
             "rolling",
             Place.BLOCK,
             "[on CELLS] rolling [N]",
             "lines that run on N cells at a time, wave after wave, with a gate before each wave",
+            "remove one of the two",
         ),
         ("finally", Place.BLOCK, "finally", "lines that always run at the end, also after an error"),
         ("end", Place.END, "end", "ends matrix, rolling, finally and experiment"),

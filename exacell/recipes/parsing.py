@@ -18,7 +18,7 @@ from exacell.core.meant import closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.reading import Reading, read_reading
-from exacell.language.recipewords import BLOCKS, HEADER
+from exacell.language.recipewords import BLOCKS, HEADER, RECIPE_WORDS
 from exacell.language.registry import Param, commands
 from exacell.language.words import join_continued, needs_more, refuse_typography, split_words, strip_comment
 from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
@@ -134,6 +134,9 @@ ENDS = "; \t"
 _MAY_OPEN = (*BLOCKS, "experiment")
 """Words that open a block; an experiment may also be a single line."""
 
+_AFTER_ON = re.compile(rf"on\s+(\S+)\s+(({'|'.join(BLOCKS)})\b.*)", re.IGNORECASE | re.DOTALL)
+"""A block's word after ON, which only ``rolling`` may follow; that was found before."""
+
 _NOT_IN_PARTS = ("undo", "resume")
 """Words of statements about a whole run, which are not allowed within a wave or a run of an experiment."""
 
@@ -180,6 +183,11 @@ class _Block:
     refused: bool = False
     holds: bool = False
 
+    @property
+    def repeats(self) -> bool:
+        """Return whether its lines run several times, for the values of a matrix or for waves of cells."""
+        return self.matrix is not None or self.turns is not None
+
 
 class _Scanner:
     """Collects header, lines and problems of a recipe; it gets the logical lines in order."""
@@ -199,6 +207,8 @@ class _Scanner:
         self._had_final = False
         self._openers: list[RecipeLine] = []
         """Lines that were perhaps meant to open a block."""
+        self._begin = {"matrix": self._begin_matrix, "finally": self._begin_final}
+        """What opens each block, by its word; ``rolling`` is not here, because ON may stand before it."""
 
     def take(self, number: int, raw: str) -> None:
         """Take one logical line."""
@@ -225,12 +235,10 @@ class _Scanner:
             self._header(number, word.lower(), rest, plain)
         elif word.lower() == "end":
             self._end(number, rest)
-        elif word.lower() == "matrix":
-            self._begin_matrix(number, rest)
         elif (turns := split_rolling(plain)) is not None:
             self._begin_rolling(number, *turns)
-        elif word.lower() == "finally":
-            self._begin_final(number, rest)
+        elif (begin := self._begin.get(word.lower())) is not None:
+            begin(number, rest)
         else:
             self._statement(number, word, body)
 
@@ -329,17 +337,13 @@ class _Scanner:
         outer.holds = True
         if not outer.word:
             return False
-        same = {
-            "matrix": "`matrix x in 1,2 y in a,b` repeats the lines for all pairs",
-            "rolling": "remove one of the two",
-        }
-        hint = same[word] if outer.word == word else _OF_ITS_OWN
+        hint = RECIPE_WORDS[word].nested if outer.word == word else _OF_ITS_OWN
         self._problem(number, f"{_named(outer.word, 'a ')} can't contain {word}", hint)
         return True
 
     def _begin_final(self, number: int, rest: str) -> None:
         outer = self._inner
-        if outer.word in ("matrix", "rolling"):
+        if outer.repeats:
             hint = f"close {_named(outer.word, 'the ')} first with a line `end`"
             self._problem(number, f"{_named(outer.word, 'a ')} can't contain finally", hint)
             self._blocks.clear()
@@ -359,7 +363,7 @@ class _Scanner:
             self._problem(number, "end must be alone on its line")
         if self._blocks:
             block = self._blocks.pop()
-            if block.word in ("matrix", "rolling") and not block.holds and not block.refused:
+            if block.repeats and not block.holds and not block.refused:
                 self._problem(block.number, f"{_named(block.word, 'the ')} is empty")
         elif self._openers:
             line = self._openers.pop()
@@ -389,14 +393,13 @@ class _Scanner:
             return
         if not when and text != body:
             self._problem(number, "when needs a condition", "write `when $name = value`")
-        experiment = self._inside("experiment")
-        matrix, rolling = self._inside("matrix"), self._inside("rolling")
+        experiment, rolling = self._inside("experiment"), self._inside("rolling")
         line = RecipeLine(
             number=number,
             text=text,
             when=when,
             final=self._inside("finally") is not None,
-            matrix=matrix.matrix if matrix is not None else None,
+            matrix=next((block.matrix for block in reversed(self._blocks) if block.matrix is not None), None),
             turns=rolling.turns if rolling is not None else None,
             experiment=experiment.number if experiment is not None else 0,
         )
@@ -423,7 +426,7 @@ class _Scanner:
 
     def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
         """Return whether a line is neither a statement nor the start of a block; if so, add its problem."""
-        if block := re.match(r"on\s+(\S+)\s+((matrix|finally)\b.*)", body, re.IGNORECASE | re.DOTALL):
+        if block := _AFTER_ON.match(body):
             hint = f"write `on {block[1]}` before each statement inside"
             self._problem(number, f"{block[3].lower()} must be the first word of its line", hint)
             self.take(number, block[2])
