@@ -174,12 +174,9 @@ def outline_of(sql: str) -> Outline | None:
 
 def outlines_in(text: str) -> Iterator[Outline]:
     """Yield the outlines of all disk group statements anywhere in a text: a script, a block, a text in quotes."""
-    end = 0
     for found in filter(None, (_OUTLINE.match(text, start.start()) for start in _STARTS.finditer(text))):
-        if found.start() >= end:
-            end = text.find(";", found.start()) % (len(text) + 1)  # -1 becomes the end of the text.
         if found["group"]:
-            yield _outlined(found, end)
+            yield _outlined(found, text.find(";", found.start()) % (len(text) + 1))  # -1 becomes the end of the text.
 
 
 def _outlined(found: re.Match[str], end: int) -> Outline:

@@ -30,7 +30,7 @@ ROOT = sources.ROOT
 MODULES = sorted(ROOT.rglob("*.py"))
 
 PURE = (
-    *("core/errors", "core/units", "core/values", "core/cellset"),
+    *("core/errors", "core/units", "core/values", "core/cellset", "core/sqllexer"),
     *("cellcli", "measure", "plan", "care", "language", "opaque"),
 )
 """Packages and modules that reach no socket, file, clock or terminal."""

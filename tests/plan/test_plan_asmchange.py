@@ -229,3 +229,5 @@ def test_a_statement_in_a_text_ends_at_its_semicolon() -> None:
     )
     assert [found.forced for found in (first, second, last)] == [False, False, True]
     assert (first.tail, second.clause, last.clause) == ("", ("MOUNT",), ("DISMOUNT", "FORCE"))
+    (alone,) = outlines_in("alter diskgroup A mount")
+    assert alone.clause == ("MOUNT",)
