@@ -78,7 +78,7 @@ class Window:
 
     def press(self, key: str) -> None:
         """Press one key, by tmux's name or as a text."""
-        self._tmux("send-keys", *((key,) if key in ("Tab", "Enter", "C-l") else ("-l", key)))
+        self._tmux("send-keys", *((key,) if key in ("Tab", "Enter", "C-l") else ("-l", "--", key)))
 
     def still(self, until: str = "") -> list[str]:
         """Wait until the screen has not changed for a while, and an empty prompt stands there if ``until`` is one."""
