@@ -117,6 +117,7 @@ def one_rack(folder: Path, infos: Sequence[RackInfo]) -> tuple[list[str], dict[s
     cells = ", ".join(f'"{host}"' for host in hosts)
     (home / "racks.d" / "many.toml").write_text(
         f'cells = [{cells}]\nread_user = "celladmin"\nssh_config = "{folder}/ssh_config"\n'
+        'connect_timeout = "120s"\ncommand_timeout = "300s"\n'  # Emulated cells of a busy machine are slow to log in to.
     )
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("EXACELL", "PYTHON"))}
     program = str(Path(installed(folder / "venv")).parent / "exacell")
