@@ -29,7 +29,7 @@ def test_asm_shrinks_before_the_cells_and_grows_behind_them(tmp_path: Path, text
     operator.console = operator.services.console = Answering(lambda: None)
     steps = [
         ("", "3G", "would be smaller than ASM uses of it, 4.796875G"),
-        ("alter diskgroup PP resize all size 3072M", "3G", "can't see on every ASM instance that PP is quiet"),
+        ("alter diskgroup PP resize all size 3072M", "3G", "not every ASM instance shows that PP has no rebalance"),
         ("wait", "2G", "would be smaller than ASM uses of it, 3G"),
     ]
     for before, size, why in steps:
@@ -79,6 +79,6 @@ def test_asm_that_does_not_answer_lets_nothing_shrink(
 
     monkeypatch.setattr(rack, "_drive", broken)
     said = operator.do("alter griddisk all flashdisk size=3G -y")
-    assert said.code == 2 and "can't see on every ASM instance" in said.text
+    assert said.code == 2 and "not every ASM instance shows" in said.text
     assert any("ORA-00942" in line for line in operator.console.said)
     assert sizes(rack) == {4}

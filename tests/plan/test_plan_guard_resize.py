@@ -55,7 +55,7 @@ def test_the_cells_answer_must_be_a_number_that_is_small_enough() -> None:
 REFUSED: dict[str, tuple[CellFacts, str, str, str]] = {
     "larger in ASM": (used(61), "60G", "smaller than ASM uses of it, 61G", VERB + "60G shrinks the disk group first"),
     "rounded down below it": (used(60), "61455M", "", ""),
-    "not told": (used(None), "60G", "can't see on every ASM instance", VERB + "60G"),
+    "not told": (used(None), "60G", "not every ASM instance shows", VERB + "60G"),
     "a cell that can't tell": (
         used(60, release="12.1.2.2.0"),
         "60G",

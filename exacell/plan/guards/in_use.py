@@ -103,8 +103,8 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
         way = f"{_verb(grid, size)} shrinks the disk group first, waits for its rebalance, and then the grid disks"
         if grid.asm_size is None:
             raise RefusedError(
-                f"{text}: {fact.cell}: {grid.name} would shrink, but exacell can't see on every ASM instance "
-                f"that {grid.asm_group} is quiet and how much of the disk it uses; nothing was sent",
+                f"{text}: {fact.cell}: {grid.name} would get smaller, but not every ASM instance shows that "
+                f"{grid.asm_group} has no rebalance, and how much of the disk it uses; nothing was sent",
                 hint=way,
             )
         if grid.asm_size > size:
