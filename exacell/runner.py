@@ -304,8 +304,8 @@ class Runner:
             # A local statement may be the run of a recipe, whose own message shows what is unfinished.
             return "interrupted" if line.effect is Effect.LOCAL else "interrupted: nothing was sent"
         if sent is Sent.ENDED:
-            return "interrupted: what was sent is finished; nothing more was started"
-        return "interrupted; the cells finish what was sent, but exacell no longer waits for it"
+            return "interrupted: the sent statements are finished; nothing more was started"
+        return "interrupted; the cells finish the sent statements, but exacell no longer waits"
 
     def _request(self) -> Request:
         """Return the request of a line, which contains only whether the line was typed."""

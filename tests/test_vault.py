@@ -51,7 +51,7 @@ def test_one_secret_has_one_word() -> None:
 def test_what_another_process_was_given_is_not_known_here(left: str) -> None:
     """A statement that was kept without its secret should not be sent: whoever wants it gives the secret anew."""
     for deed in (reveal, refuse_forgotten):
-        with pytest.raises(RefusedError, match=r"password=\S*\*\*\*\S* holds a password or a key") as caught:
+        with pytest.raises(RefusedError, match=r"password=\S*\*\*\*\S* contains a password or a key") as caught:
             deed(left)
         assert "secret_" not in caught.value.message and "again" in caught.value.hint
 
@@ -71,5 +71,5 @@ def test_a_transport_that_would_show_it_is_refused_before_anybody_is_asked(capab
         refuse_plan(plan, capabilities)
     refuse_plan(plan, SSH)
     vault._kept.clear()
-    with pytest.raises(RefusedError, match="that exacell does not keep"):
+    with pytest.raises(RefusedError, match="which exacell does not keep"):
         refuse_plan(plan, SSH)

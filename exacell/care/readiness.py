@@ -88,14 +88,14 @@ def _several(grids: Sequence[f.GridDisk]) -> str:
 def _way(grids: Sequence[f.GridDisk]) -> str:
     groups = sorted({grid.asm_group for grid in grids if grid.asm_group})
     shown = f"show asmdisk diskgroup={groups[0]}" if len(groups) == 1 else "show asmdisk"
-    return f"{shown}: bring back the disks that are not ONLINE, or wait for show rebalance"
+    return f"{shown}: bring these disks ONLINE, or wait until `show rebalance` is empty"
 
 
 def _way_of(cell: str, fact: f.CellFacts) -> str:
     if any(in_use(grid) and grid.status == "inactive" for grid in fact.grid_disks):
         return f"online cell {cell}"
     if any(grid.asm_mode == "SYNCING" for grid in fact.grid_disks):
-        return "wait for the resync: show rebalance"
+        return "wait for the resync: `show rebalance` shows it"
     return f"on {cell} show health"
 
 

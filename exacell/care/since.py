@@ -61,10 +61,10 @@ def moment(text: str, now: datetime) -> float:
             found = now - timedelta(seconds=parse_duration(text))
         except (UnitError, OverflowError) as error:
             raise StatementError(
-                f"--since={text}: a time is needed: yesterday, 24h, 7d, 2026-11-24, '2026-11-24 18:00'"
+                f"--since={text} is not a time: write yesterday, 24h, 7d, 2026-11-24, '2026-11-24 18:00'"
             ) from error
     if found > now:
-        raise StatementError(f"--since={text} is yet to come, it is {now:%Y-%m-%d %H:%M}")
+        raise StatementError(f"--since={text} is in the future: now it is {now:%Y-%m-%d %H:%M}")
     return found.timestamp()
 
 
@@ -106,7 +106,7 @@ def compared_with(before: Mapping[str, Past], cells: Sequence[str], since: float
     young = [cell for cell in cells if cell in before and before[cell].at > since]
     said = []
     if new:
-        said.append(f"no earlier health of {counted(len(new), 'cell')} is kept: each finding counts as new")
+        said.append(f"no earlier health of {counted(len(new), 'cell')} is known: every finding counts as new")
     if young:
         first = datetime.fromtimestamp(min(before[cell].at for cell in young)).astimezone()
         said.append(f"what is kept of {counted(len(young), 'cell')} begins at {first:%Y-%m-%d %H:%M}")

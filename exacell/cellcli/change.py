@@ -57,7 +57,7 @@ def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Val
     if attribute == "prefix" and not all(word.strip() for word in _words_of(value)):
         return "an empty prefix could mean every grid disk: write prefix=NAME, or several names in quotes with commas"
     if isinstance(value, Group):
-        return f"{attribute} takes a size, not a list in parentheses" if kind is Kind.SIZE else ""
+        return f"{attribute} needs a size, not a list in parentheses" if kind is Kind.SIZE else ""
     choices = _CHOICES.get((subject, attribute))
     if choices and value.text.lower() not in choices:
         return f"'{value.text}' is not a value of {attribute}; it can be {', '.join(choices[:-1])} or {choices[-1]}"

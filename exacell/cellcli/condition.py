@@ -65,7 +65,7 @@ def parse_condition(text: str) -> Condition:
     names = {match[1].upper() for match in named}
     if len(names) > 1:
         raise StatementError(
-            f"a condition on cells is about one object, not {' and '.join(sorted(names))}",
+            f"a condition for cells may use one object only, not {' and '.join(sorted(names))}",
             start=0,
             end=len(text),
             hint="ask for one object, then narrow with use where …",

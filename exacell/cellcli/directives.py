@@ -284,7 +284,7 @@ def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
     if len({directive.identity for directive in found}) < len(found):
         raise RefusedError(
             f"the plan has the directive {found[0].label} more than once; nothing was sent",
-            hint="send a whole plan that has it once: alter iormplan dbplan=(…)",
+            hint="send a whole plan that has it once: `alter iormplan dbplan=(…)`",
         )
     if len(found) > 1:
         raise RefusedError(
@@ -295,7 +295,7 @@ def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
     if found and not wanted.kind and found[0].identity[2] == PROFILE:
         raise RefusedError(
             f"the plan has no directive for a database {label}, but one for a profile of that name; nothing was sent",
-            hint=f"db={label} type={PROFILE} is the profile's, db={label} type={DATABASE} the database's own",
+            hint=f"db={label} type={PROFILE} means the directive of the profile, db={label} type={DATABASE} that of the database",
         )
     return found[0] if found else None
 

@@ -233,7 +233,7 @@ class Framer:
         """
         if self._name is None:
             if data.strip():
-                raise ReplyError("CellCLI said something that nobody asked for")
+                raise ReplyError("CellCLI printed text without a request")
             return None
         self._answer += data
         if self._fence is not None and self._line_with(self._fence):
@@ -269,9 +269,9 @@ class Framer:
         """Return the answer before the marker with ``name``."""
         text, rest = bytes(self._answer[: self._answer.index(name)]), self._answer[self._searched :]
         if not text.endswith(self._marker.before):
-            raise ReplyError("the error that ends an answer looks other than at the start of this CellCLI")
+            raise ReplyError("the error that marks the end of an answer has changed since this CellCLI started")
         if rest.strip():
-            raise ReplyError("CellCLI said more than its answer")
+            raise ReplyError("CellCLI printed more than its answer")
         answer = text[: len(text) - len(self._marker.before)].removesuffix(self._marker.lead)
         if answer and not answer.endswith((b"\n", _XML_END)):
             raise ReplyError("the last line of its answer has no end")

@@ -121,9 +121,7 @@ def against_rules(new: IormPlan, old: IormPlan) -> str:
         if shares and new.by_allocation:
             return f"{directive.label} has a share, but the plan uses level and allocation; a plan can use only one of the two"
         if divides and new.by_share:
-            return (
-                f"{directive.label} has {' and '.join(parts)}, and the plan divides by share: a plan does one of both"
-            )
+            return f"{directive.label} has {' and '.join(parts)}, but the plan uses share: a plan can use only one of the two"
     return ""
 
 
@@ -168,7 +166,7 @@ def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
     """
     own = find(plan, wanted)
     if own is None:
-        raise RefusedError(f"the plan has no directive for {wanted.label}", hint="`show iorm` lists those that it has")
+        raise RefusedError(f"the plan has no directive for {wanted.label}", hint="`show iorm` lists its directives")
     return IormPlan(directives=tuple(found for found in plan.directives if found is not own))
 
 
@@ -216,8 +214,8 @@ def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str 
         if attribute.key in QUOTAS:
             raise RefusedError(
                 f"{db} has no directive of its own: it shares {attribute.name}={attribute.value} with all databases"
-                " that have none, and its part of that is not known",
-                hint=f"name its part: `set iorm db={db} {attribute.name}=…`",
+                " that have none, and its own part is not known",
+                hint=f"give its part: `set iorm db={db} {attribute.name}=…`",
             )
         if attribute.key in ALLOCATION:
             continue
@@ -226,7 +224,7 @@ def _with_new(plan: IormPlan, wanted: DirectiveName, settings: Mapping[str, str 
         raise RefusedError(
             f"{db} has no directive of its own: in this allocation plan it would leave OTHER, whose allocation would"
             " have to be split",
-            hint=f"name its part: `set iorm db={db} level=… allocation=…`",
+            hint=f"give its part: `set iorm db={db} level=… allocation=…`",
         )
     if plan.by_share and "share" not in given and "share" not in gets:
         own.append(DirectiveAttribute(name="share", value="1"))

@@ -46,7 +46,7 @@ def cut(pieces: Iterable[bytes], before: bytes, after: int) -> Iterator[bytes]:
             yield bytes(kept[: end + after])
             del kept[: end + after]
         elif len(kept) > LONGEST_ROW:
-            raise ReplyError(f"{len(kept):,} bytes came without the end of a row", hint=OWN_TEXT)
+            raise ReplyError(f"{len(kept):,} bytes were read without the end of a row", hint=OWN_TEXT)
     if kept:
         yield bytes(kept)
 
@@ -178,10 +178,10 @@ class XmlPieces:
         ended = False
         for text in self._texts(looked=looked):
             if ended and text.strip():
-                raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
+                raise ReplyError("the cell's XML answer has more text after its end", hint=OWN_TEXT)
             body, end, behind = text.partition(_END)
             if behind.strip():
-                raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
+                raise ReplyError("the cell's XML answer has more text after its end", hint=OWN_TEXT)
             ended = ended or bool(end)
             if body and not body.isspace():
                 self._shape = self._shape or _Shape.of(self._tag, body)

@@ -204,7 +204,7 @@ def cut_line(text: str) -> str:
 
 def cut_off(line: str) -> str:
     """Return the message about an answer whose last line is incomplete; ``line`` comes from :func:`cut_line`."""
-    return f"its answer was cut off: the last line, '{line.strip()}', has no end; nothing of it is used"
+    return f"its answer was cut off: the last line, '{line.strip()}', is not complete; nothing of the answer is used"
 
 
 def _printable(line: str) -> str:

@@ -107,7 +107,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
                 f"the text that begins with {quote} has no closing {quote}",
                 start=position,
                 end=len(text),
-                hint=f"close it with {quote}, or put it between the other quotes",
+                hint=f"close it with {quote}, or use the other kind of quotes around it",
             )
         if match["string"] is None:
             refuse_lookalikes(text, range(position, match.end()))

@@ -39,7 +39,7 @@ Ended = Callable[[Outcome], None]
 
 
 def begin(session: Session, services: Services, hosts: Sequence[str], folder: str, command: str) -> dict[str, str]:
-    """Start the command on the hosts while the rack is ours; return, by host, why that failed, empty if it runs."""
+    """Start the command on the hosts while we have the rack's lock; return host → why it failed, empty if it runs."""
     with Vigil(lock_of(session.need_rack(), session.home.state_dir).still_mine) as vigil:
         return start(services.fleet, hosts, folder, command, ours=vigil.ours)
 
@@ -84,7 +84,7 @@ def _phrase(stands: Standing) -> str:
     if stands.stands is Stands.SILENT:
         return f"gives no answer ({stands.problem})"
     if stands.stands is Stands.GONE:
-        return "has no folder of it: it did not start there, or the folder was removed"
+        return "has no folder for it: it did not start there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
     said = f"{human_size(stands.size)} of output" if stands.size else "no output yet"

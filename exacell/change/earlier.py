@@ -136,8 +136,7 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
         if row is not None and state.end is None and runs(journal, row):
             here = row.who.host == actor()["host"]
             raise RefusedError(
-                f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on "
-                f"{row.who.host}",
+                f"change {row.change} ({row.statement}) is being run by process {row.who.pid} on {row.who.host}",
                 hint="wait until it ends, or end that process first"
                 + ("" if here else "; if it has ended, type `unlock --takeover`, then this again"),
             )

@@ -86,7 +86,7 @@ def refuse_conducted(experiment: Experiment) -> None:
     who = Actor.of(experiment.who)
     if conducted_elsewhere(experiment):
         raise RefusedError(
-            f"experiment {experiment.name} is being carried out by process {who.pid} on {who.host}",
+            f"experiment {experiment.name} is being run by process {who.pid} on {who.host}",
             hint="wait until it ends, or end that process first",
         )
 
@@ -239,7 +239,7 @@ class _Conduct:
             raise RefusedError(
                 f"{where} measured nothing: {design.db or 'its workload'} had no "
                 f"{MEASURES[design.measure].removeprefix('an ')}",
-                hint="workload= gives a load for the runs; for= waits for another load",
+                hint="give a load for the runs with workload=, or wait longer for another load with for=",
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:

@@ -119,7 +119,7 @@ def _owner_and_name(design: Design) -> tuple[str, str]:
     found = _TABLE.fullmatch(design.of)
     if found is None:
         raise StatementError(
-            f"factor=cell_flash_cache:{design.of}: give a table as OWNER.NAME", hint="such as APP.ORDERS"
+            f"factor=cell_flash_cache:{design.of}: write the table as OWNER.NAME", hint="such as APP.ORDERS"
         )
     return found[1].upper(), found[2].upper()
 

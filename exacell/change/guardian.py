@@ -253,7 +253,7 @@ def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> N
                 target, kind, attribute = min(both)
                 who = row.who.sudo_user or row.who.user
                 raise MovedError(
-                    f"change {row.change} ({row.statement}) of {who} has set {kind} {attribute} of {target} since "
+                    f"change {row.change} ({row.statement}) of {who} has set {kind} {attribute} of {target} after "
                     f"change {number}; nothing was sent",
                     hint=f"`undo {number}` takes it back anyway, `confirm {number}` keeps it",
                 )

@@ -207,7 +207,7 @@ def _shown(results: Sequence[StepResult]) -> str:
     """Return how done statements are described: "verified" after reading back, else that only their answers are known."""
     sent = [r.step for r in results if r.outcome is Outcome.DONE and r.step.statement]
     bare = sent and not any(r.step.proves or r.step.watch for r in results if r.outcome is Outcome.DONE)
-    return "as answered; there is nothing to read back" if bare else "verified"
+    return "as the target answered; there is nothing to read back" if bare else "verified"
 
 
 STOPPED = "stopped"

@@ -66,8 +66,8 @@ def pass_through(session: Session, services: Services, request: Request, line: L
         return _describe(session, services, statement, seconds)
     if len(session.selection.hosts):
         raise RefusedError(
-            f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
-            hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
+            f"{line.text}: exacell can only read DBSERVER, not change it; nothing was sent",
+            hint="`on HOST sh --accept-opaque dbmcli -e '…'` sends it without guards and without undo",
         )
     from exacell.change.typed import plan_typed  # Reads do not need it, and it takes as long as a cell's answer.
 
@@ -250,7 +250,7 @@ def _list(
         refuse_statement(services.transport.capabilities, render(statement))
     elif statement.all_attributes and form != "raw":
         raise StatementError(
-            "with `attributes all`, exacell can't tell the columns apart here", hint="`detail` shows all of them"
+            "with `attributes all`, exacell can't separate the columns here", hint="`detail` shows all of them"
         )
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not services.transport.capabilities.indents  # only XML survives a dcli that removes blanks

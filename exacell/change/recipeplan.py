@@ -80,7 +80,7 @@ def plan_run(
             list(_shown(summary)), _COLUMNS, width=width, color=color, header=header
         ),
         notes=[
-            "each line is planned from the rack as it is now, and from what earlier lines will have changed in databases",
+            "each line is planned for the rack as it is now, with the changes that earlier lines make in databases",
             "nothing was sent",
         ],
         problems=problems,
@@ -235,7 +235,7 @@ def rehearsed(session: Session, ready: Ready, without: Collection[str]) -> tuple
         told = "; ".join(said for _, said in missing[:3]) + ("; …" if len(missing) > 3 else "")
         raise RecipeError(
             f"a copy of a rack has no {' and no '.join(kinds)}: {told}; nothing was rehearsed",
-            hint=f"`rehearse without={','.join((*without, *kinds))} …` leaves these lines out",
+            hint=f"`rehearse without={','.join((*without, *kinds))} …` skips these lines",
         )
     return ready, left
 

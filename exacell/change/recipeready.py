@@ -357,7 +357,7 @@ def _refuse_same_names(ready: Ready) -> None:
             raise RecipeError(
                 f"recipe {ready.recipe.name} would keep {each.kept.name} twice: {other}; {each.line.text}; "
                 "nothing was run",
-                hint="as=NAME_${x} tells the lines of a matrix apart",
+                hint="as=NAME_${x} gives each line of a matrix its own name",
             )
         names[each.kept.name.lower()] = each.line.text
 

@@ -258,7 +258,7 @@ class RecipeRunner:
 
                 changes = self._changes()
                 if self._dry and not changes:
-                    return services.console.say("-n: undo run would take back the changes of the run up to there")
+                    return services.console.say("-n: undo run would take back the changes of the run up to this line")
                 return self._keep(each, line, undo(session, services, request, changes, flags, whole=True))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
@@ -301,7 +301,7 @@ class RecipeRunner:
         try:
             execute(self._session, self._services, self._request, line)
         except (RecipeError, StatementError) as error:
-            self._services.console.say(f"-n: {error.message}; -n carries out no earlier line, so this is not checked")
+            self._services.console.say(f"-n: {error.message}; -n runs no earlier line, so this is not checked")
             return True
         return False
 
@@ -393,8 +393,8 @@ class RecipeRunner:
             problems += [sentence(stopped), *self._left]
             if self._dry and self._planned:
                 problems.append(
-                    f"-n does not carry out the lines before, and this line may need them: `rehearse {self._statement}` "
-                    "carries out all lines on a copy of the rack"
+                    f"-n does not run the earlier lines, and this line may need them: `rehearse {self._statement}` "
+                    f"runs all lines on a copy of the rack"
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])

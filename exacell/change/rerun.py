@@ -106,7 +106,7 @@ def _ended(
     if services.journal.whole_state(row.rack, row.root).undone:
         raise RefusedError(
             f"change {row.root} ({row.statement}) was taken back since; nothing was sent",
-            hint="`resume --abandon` carries out only the rest of its finally",
+            hint="`resume --abandon` runs only the rest of its finally",
         )
     if end is None:
         return _finished(session, services, request, line, row, state, again=again)
@@ -149,7 +149,7 @@ def _finished(
         _end(services, row, ExitCode.INTERRUPTED, {"abandoned": len(open_)})
         raise RefusedError(
             f"change {row.change} ({row.statement}) was running on {fold(open_)}, and exacell can't read what "
-            "it did there; it is not carried out again"
+            "it did there; it is not run again"
         )
     code = ExitCode.FAILED if bad else ExitCode.DONE
     _end(services, row, code, {})

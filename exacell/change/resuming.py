@@ -157,7 +157,7 @@ def retry(session: Session, services: Services, request: Request, flags: Mapping
     if not bad:
         _refuse_unread(services, last)
         raise RefusedError(
-            f"change {last.change} ({last.statement}) failed on no cell",
+            f"change {last.change} ({last.statement}) did not fail on any cell",
             hint=f"journal show {last.change}",
         )
     result = again(session, services, request, last, f"retry {last.change}", bad, _in_its_manner(last, flags))

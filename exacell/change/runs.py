@@ -176,7 +176,7 @@ def go_on(
     if run_lives(services.journal, run):
         who = Actor.of(run.who)
         raise RefusedError(
-            f"run {run.name} ({run.statement}) is being carried out by process {who.pid} on {who.host}",
+            f"run {run.name} ({run.statement}) is being run by process {who.pid} on {who.host}",
             hint="wait until it ends, or end that process first",
         )
     lock_of(session.need_rack(), session.home.state_dir).refuse_held()
@@ -279,7 +279,7 @@ class _GoingOn:
         except RefusedError as error:
             raise RefusedError(
                 f"run {self._run.name}, {line.ready.place}: {error.message}",
-                hint="`resume --abandon` carries out only its finally; then run it again",
+                hint="`resume --abandon` runs only its finally; then run it again",
             ) from error
 
     # -- what differs ------------------------------------------------------------------------------------------------
@@ -394,7 +394,7 @@ class _GoingOn:
         if answer is None and differs:
             raise RefusedError(
                 f"run {name}: {differs[0]}; nothing was sent",
-                hint="type `resume` at a terminal, which asks; `resume --abandon` carries out only its finally",
+                hint="type `resume` at a terminal, which asks; `resume --abandon` runs only its finally",
             )
         if answer is None:
             raise RefusedError(
@@ -417,11 +417,11 @@ class _GoingOn:
             return True
         told = f"run {self._run.name}: {stands(self._services, state)}"
         self._services.console.say(told)
-        answer = self._services.console.confirm("carry it out again? (no: only finally is carried out)")
+        answer = self._services.console.confirm("run it again? (no: only finally runs)")
         if answer is None:
             raise RefusedError(
                 f"{told}; nothing was sent",
-                hint="--accept-opaque carries it out again; `resume --abandon` carries out only its finally",
+                hint="--accept-opaque runs it again; `resume --abandon` runs only its finally",
             )
         return answer
 
@@ -485,7 +485,7 @@ def _untold(line: _Line) -> str:
         return f"{format_duration(rest)} of it are left" if rest else "its time is over"
     if line.ready.effect in (Effect.WRITE, Effect.OPAQUE):
         return "nothing of it was sent"
-    return "it is carried out again"
+    return "it runs again"
 
 
 def _sized(text: str) -> str:

@@ -99,8 +99,8 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
     """Raise RefusedError if ``{cell}`` appears in a change outside the names of disks."""
     if not takes_own_name(statement):
         raise RefusedError(
-            f"{text}: {OWN_NAME} (a cell's own name) is allowed only in LIST, and in names of cell disks and "
-            "grid disks after ALTER, DROP and CREATE GRIDDISK; nothing was sent",
+            f"{text}: {OWN_NAME} (a cell's own name) is allowed only in LIST, and in ALTER, DROP and CREATE "
+            f"GRIDDISK for names of cell disks and grid disks; nothing was sent",
             hint="type `on <cell> …` with the full name",
         )
 

@@ -158,7 +158,7 @@ def undo(
         services.console.say(
             f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them restored the "
             "old values"
-            f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
+            f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing is left to take back"
         )
         for done in gone:
             _note_undone(session, services, done, flags)

@@ -31,4 +31,4 @@ def warm_up(once: Callable[[int], tuple[int, int]], *, most: int) -> str:
             return ""
     if before is None or share is None:
         return ""
-    return f"the hit rate still moved after {most} passes of its warm-up: {before:.1%} to {share:.1%}"
+    return f"after {most} warm-up passes the hit rate still changed: from {before:.1%} to {share:.1%}"

@@ -59,7 +59,7 @@ def ack_alert(session: Session, services: Services, request: Request, call: Call
     if not meant:
         known = sorted({a.name for found in alerts.values() for a in found if a.open and not a.examined_by})
         raise RefusedError(
-            f"ack alert {name}: {fold(alerts)} has no such alert that nobody has examined; nothing was sent",
+            f"ack alert {name}: {fold(alerts)} has no such unexamined alert; nothing was sent",
             hint=ask_for(name, known)
             or (f"open are {', '.join(known)}" if known else "`show alerts all` lists the earlier ones"),
         )
@@ -137,7 +137,7 @@ def diagpack(session: Session, services: Services, request: Request, call: Call)
     if hours is not None and not 1 <= hours <= 6:
         raise StatementError(f"hours={hours} is not possible: a diagnostic pack covers 1 to 6 hours")
     if alert and kind:
-        raise StatementError("alert= and type= can't be given together: give the one that says what to pack")
+        raise StatementError("alert= and type= can't be given together: give only one of them")
     what = f"alertName={alert}" if alert else f"packType={kind}" if kind else ""
     text = f"create diagpack {what or f'packStartTime=now, durationInHrs={hours}'}"
     statement = parse_cellcli(text)

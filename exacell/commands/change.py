@@ -68,7 +68,7 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
     if name and line.effect is not Effect.WRITE:
         raise StatementError(
             "a kept plan holds a change of cells or of ASM, and this one is for a database; nothing was kept",
-            hint=f"plan {line.whole} shows it; a recipe keeps it",
+            hint=f"`plan {line.whole}` shows it; a recipe keeps it",
         )
     result = execute(session, services, request, line)
     said = "nothing was sent"
@@ -101,7 +101,7 @@ def _plan_of_run(session: Session, services: Services, request: Request, call: C
     if call.text_arg("as"):
         raise StatementError(
             "a kept plan has one change, but a recipe plans each line when it gets there; nothing was kept",
-            hint=f"plan {run.text} shows them all",
+            hint=f"`plan {run.text}` shows all of them",
         )
     ready = make_ready(session, services, request, run.text_arg("name"), run.extra)
     title = f": {ready.recipe.title}" if ready.recipe.title else ""
@@ -119,11 +119,11 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
     if line.effect is not Effect.READ and (kind := not_copied(session, line)):
         raise StatementError(
             f"a copy of a rack has no {kind}: {line.whole}; nothing was rehearsed",
-            hint=f"plan {line.whole} shows what it would do" if line.effect is Effect.WRITE else "",
+            hint=f"`plan {line.whole}` shows what it would do" if line.effect is Effect.WRITE else "",
         )
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
         raise StatementError(
-            f"'{line.text}' makes no change that a copy can show, so there is nothing to rehearse",
+            f"'{line.text}' changes nothing that a copy of the rack has, so there is nothing to rehearse",
             hint="run it without rehearse",
         )
     given = call.args.get("without")

@@ -37,7 +37,7 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
     names = (call.text_arg("a"), *call.texts_arg("b"))
     if len(names) == 1 and "*" not in names[0]:
         raise StatementError(
-            "compare needs B …: what is compared", hint=f"type `compare {names[0]} OTHER`; imports lists some"
+            "compare needs B …: what to compare with", hint=f"type `compare {names[0]} OTHER`; `imports` lists names"
         )
     return shown(finding_of(_asked(session, services, request, call), names))
 

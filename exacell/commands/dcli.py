@@ -30,7 +30,7 @@ def dcli(session: Session, services: Services, request: Request, call: Call) -> 
     stray = "" if ended else stray_flag(argv)
     if stray:
         raise StatementError(
-            f"dcli: {stray} comes after dcli's words, so it would be passed to the command; nothing was sent",
+            f"dcli: {stray} comes after the command of dcli, so it would be part of that command; nothing was sent",
             hint=f"for exacell's flag, write `exacell {stray} dcli …`; if it is meant for the command, `dcli -- …`",
         )
     return run_dcli(session, services, request, argv, call)

@@ -88,7 +88,9 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
     if name and statement:
         raise StatementError("drift: of= compares cells with each other, so it can't be used with baseline=")
     if statement and on_hosts:
-        raise StatementError("drift: of= is for cells, not for hosts", hint="on @GROUP drift compares their facts")
+        raise StatementError(
+            "drift: of= is for cells, not for hosts", hint="`on @GROUP drift` compares the facts of hosts"
+        )
     before = _baseline(session, name) if name else None
     if on_hosts:
         facts, problems = _of_hosts(session, services, request)

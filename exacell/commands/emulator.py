@@ -150,7 +150,7 @@ def truth(session: Session, call: Call) -> Result:
             raise StatementError("adds= and saves= are opposites: give one of them")
         given["adds"] = -call.float_arg("saves", 0.0) if saves else 0.0
     if given and call.flag("forget"):
-        raise StatementError("--forget removes an effect: leave out the values that set one")
+        raise StatementError("--forget removes an effect: leave out the values of an effect")
     known = {} if call.flag("forget") else given or None
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:
@@ -177,7 +177,7 @@ def fault(session: Session, call: Call) -> Result:
     if given and kind in ("", "clear"):
         raise StatementError(f"{', '.join(f'{key}=' for key in given)} needs a kind of fault, not {kind or where}")
     if only and kind != "clear":
-        raise StatementError(f"'{only}' is one kind too many: give one fault at a time")
+        raise StatementError(f"'{only}' is a second kind: give one fault at a time")
     (info,) = control.status(home, name)
     hosts = list(info.cells) if where == "all" else list(CellSet.parse(where)) if where != "list" else []
     if kind == "clear":

@@ -215,7 +215,7 @@ def _passes(call: Call, measure: str) -> int:
     if passes and (not 2 <= passes <= _MOST or measure != "reads"):
         raise StatementError(
             f"warm={passes}: 2 to {_MOST} passes, with measure=reads",
-            hint="the workload is carried out before each run until the hit rate of the flash cache stays, so often at most",
+            hint="the workload runs before each run until the hit rate of the flash cache is stable, at most so often",
         )
     return passes
 

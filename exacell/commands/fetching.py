@@ -49,7 +49,7 @@ def _of_cells(session: Session, pattern: str) -> StatementError:
     to_hosts = f"; of hosts: copy from @{groups[0]}:{pattern}" if groups else ""
     return StatementError(
         f"copy from is for hosts, not cells: {fold(selected)} {are}",
-        hint=f"the text of a cell's file: on {fold(selected)} sh cat {pattern} > FILE{to_hosts}",
+        hint=f"for the text of a cell's file, type `on {fold(selected)} sh cat {pattern} > FILE`{to_hosts}",
     )
 
 

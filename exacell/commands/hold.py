@@ -27,8 +27,8 @@ def hold(session: Session, services: Services, call: Call) -> Result:
     rack = session.need_rack()
     if found is None:
         raise RefusedError(
-            f"rack {rack.name} can't have its connections held: that takes Linux, a rack of the configuration, its own "
-            "settings of connect_timeout, fanout and max_answer, and the transport ssh",
+            f"rack {rack.name} can't hold its connections: this needs Linux, a rack of the configuration with its "
+            f"own settings of connect_timeout, fanout and max_answer, and the transport ssh",
             hint="leave out -c, -g, -l and --ssh-config, or type `set transport ssh`",
         )
     try:

@@ -137,8 +137,8 @@ def _refuse_changes(text: str, findings: Findings) -> None:
     found = [change.text for change in findings.changes] + [f"{name}: {what}" for name, what in findings.losses.items()]
     if found:
         raise RefusedError(
-            f"host {text[:_SHOWN]}: it has '{found[0]}' in it, which exacell can't guard in a command on this "
-            "machine; nothing was run",
+            f"host {text[:_SHOWN]}: it contains '{found[0]}', which exacell can't guard in a command on this "
+            f"machine; nothing was run",
             hint="type that statement itself, or `sh` to run a guarded command on the cells",
         )
 
@@ -188,7 +188,7 @@ def _journalled(
         try:
             services.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
         except JournalError as error:
-            raise BrokenOffError(change, statement, error, "check what it did: exacell does not know") from error
+            raise BrokenOffError(change, statement, error, "check what it did: exacell can't know") from error
     return _told(services, text, done)
 
 

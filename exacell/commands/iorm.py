@@ -162,7 +162,7 @@ def save_iorm(session: Session, services: Services, request: Request, call: Call
     Store(session.home.state_dir / "store.db").save_iorm(session.need_rack().name, name, held)
     plans = len({text["dbPlan"] for text in held.values()})
     several = f", {plans} different plans" if plans > 1 else ""
-    return Result(notes=[f"IORM plan {name}: {counted(len(held), 'cell')}{several}; restore iorm {name}"])
+    return Result(notes=[f"IORM plan {name}: {counted(len(held), 'cell')}{several}; `restore iorm {name}` restores it"])
 
 
 def restore_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
@@ -177,7 +177,7 @@ def restore_iorm(session: Session, services: Services, request: Request, call: C
     if missing:
         raise RefusedError(
             f"IORM plan {name} was saved on {fold(held)}, not on {fold(missing)}; nothing was sent",
-            hint=f"on {fold(held)} restore iorm {name}",
+            hint=f"type `on {fold(held)} restore iorm {name}`",
         )
     facts = read_facts(session, services, request, f.CELL, f.IORMPLAN)
     goals = {c: Goal(dbplan=parse(held[c]["dbPlan"]), objective=held[c]["objective"]) for c in facts}

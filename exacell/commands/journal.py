@@ -132,8 +132,8 @@ def export(session: Session, services: Services, call: Call) -> Result:
     problems = [f"the journal {journal.path}: {rows.problem}"] if rows.problem else []
     code = ExitCode.FAILED if problems else ExitCode.DONE
     if session.interrupted.is_set():
-        upto = f"ends with row {written}" if written else "holds no row"
-        problems.append(f"interrupted: what was written {upto}; the last one to write is row {rows.last}")
+        upto = f"written up to row {written}" if written else "nothing was written"
+        problems.append(f"interrupted: {upto}; the last row would be {rows.last}")
         code = ExitCode.INTERRUPTED
     return Result(problems=problems, notes=[] if written or problems else ["no rows"], exit_code=code)
 

@@ -129,7 +129,7 @@ def _facts_of(session: Session, services: Services, request: Request, text: str)
         hosts = tuple(session.selection.hosts)
         if not hosts:
             raise RefusedError(
-                f"snap: hosts={text} gives cells; the facts of cells are in every snapshot anyway", hint="hosts=@db"
+                f"snap: hosts={text} names cells; the facts of cells are in every snapshot without it", hint="hosts=@db"
             )
         facts, problems = comparable_facts(
             services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted
@@ -185,7 +185,7 @@ def pairs_of(
     if not kinds and not lists and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
         raise RefusedError(
             f"{names[0]} and {names[1]} have {', '.join(both)}; only {' and '.join(wanted)} can be explained",
-            hint=f"delta {names[0]} {names[1]} shows each counter that moved",
+            hint=f"`delta {names[0]} {names[1]}` shows each counter that changed",
         )
     if not kinds and not lists:
         lacking = "they have nothing in common" if len(wanted) > 1 else f"only one has {', '.join(wanted)}"
@@ -196,8 +196,8 @@ def pairs_of(
     compared = compare(session, services, request, [(first[kind], second[kind]) for kind in kinds])
     if compared.unlike and not anyway:
         raise RefusedError(
-            f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
-            hint="the difference would show that as well as the load; --anyway shows it with a mark",
+            f"{names[0]} and {names[1]} differ in more than the load: {'; '.join(compared.unlike)}",
+            hint="the comparison would show this too; --anyway compares them and marks the result",
         )
     return Pairs(kinds=kinds, lists=lists, first=first, second=second, compared=compared)
 

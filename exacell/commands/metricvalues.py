@@ -137,5 +137,5 @@ def _plain(text: str) -> str:
         StatementError: the text contains a single quote.
     """
     if "'" in text:
-        raise StatementError(f"{text}: a name or a pattern can't have a single quote", hint="leave the quote out")
+        raise StatementError(f"{text}: a name or a pattern can't contain a single quote", hint="leave the quote out")
     return text

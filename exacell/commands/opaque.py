@@ -148,7 +148,7 @@ def _unread(sql: str) -> UnreadError | None:
         parameter = _PARAMETER.match(sql)
         if parameter is not None and read_change(sql) is None:
             return UnreadError(parameter[1], "a parameter or value that `help docs risk` does not list")
-        return UnreadError(error.sign, "neither a query nor a change that `help docs sql` lists")
+        return UnreadError(error.sign, "it is neither a query nor a change that `help docs sql` lists")
     return None
 
 
@@ -273,7 +273,8 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     findings = command_findings(text)
     if flags.get("detach") and not len(session.selection.hosts):
         raise StatementError(
-            "sh --detach is for hosts only: exacell leaves nothing running on a cell", hint="on @GROUP sh --detach …"
+            "sh --detach is for hosts only: exacell leaves nothing running on a cell",
+            hint="type `on @GROUP sh --detach …`",
         )
     if len(session.selection.hosts):
         step = Task(
@@ -400,7 +401,7 @@ def _work(
     """
     name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
-        return Result(notes=[f"{name} is not repeated: check what it has done, then type it again: `{call.text}`"])
+        return Result(notes=[f"{name} is not repeated: check what it did, then type it again: `{call.text}`"])
     if hosts:  # They are reached over ssh, also if the cells have another transport.
         _refuse_cell_changes(findings, hosts)
     else:

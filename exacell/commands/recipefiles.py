@@ -119,7 +119,7 @@ def record_stop(session: Session) -> Result:
     name, path = recorded.name, session.home.recipes_dir / f"{recorded.name}{SUFFIX}"
     if not recorded.lines:
         session.recorded = None
-        return Result(notes=[f"no statement for a recipe was typed, so there is no recipe {name}"])
+        return Result(notes=[f"you typed no statement for a recipe, so there is no recipe {name}"])
     rack = session.rack.name if session.rack is not None else "no rack"
     text = recipe_of(recorded.lines, f"{name}, as typed on {rack}")
     _make(name, path, text)

@@ -221,7 +221,7 @@ def wait(session: Session, services: Services, request: Request, call: Call) -> 
         interrupted = session.interrupted.wait(until)
     if interrupted:
         raise InterruptedByUserError(
-            f"the wait of {format_duration(until)} was interrupted", hint="type it again with the time that is left"
+            f"the wait of {format_duration(until)} was interrupted", hint="type it again with the remaining time"
         )
     return Result()
 
@@ -250,9 +250,7 @@ def _wait_until(
         rest = format_duration(round(left))
         services.console.waiting(f"waiting, {rest} at most: {where}{reason}{and_more(len(wrong))}")
         if session.interrupted.wait(min(every, left)):
-            raise InterruptedByUserError(
-                f"wait {text} was interrupted", hint="type the statement again to go on waiting"
-            )
+            raise InterruptedByUserError(f"wait {text} was interrupted", hint="type the statement again to wait longer")
     services.console.waiting(None)
     return Result()
 

@@ -281,7 +281,7 @@ def spool(session: Session, services: Services, call: Call) -> Result:
         return Result()
     path = at_home(name)
     if how == "cre" and path.exists():
-        raise StatementError(f"{name} exists: spool {name} append adds to it, replace overwrites it")
+        raise StatementError(f"{name} exists: `spool {name} append` adds to it, `spool {name} replace` overwrites it")
     current_rack(session, services)
     refuse_replacing(session, "spool", name)
     try:
@@ -347,7 +347,7 @@ def _refuse_taken(name: str) -> None:
     if not ALIAS_NAME.fullmatch(name):
         raise StatementError(f"'{name}' can't be an alias: use a letter, then letters, digits, _ and -")
     if name.upper() in VERBS or name.lower() in ("on", "rem") or any(name.lower() == words[0] for words in commands()):
-        raise StatementError(f"{name} already begins a statement: give the alias another name")
+        raise StatementError(f"{name} is already the first word of a statement: give the alias another name")
 
 
 def edit(session: Session, call: Call) -> Result:

@@ -243,7 +243,7 @@ def _top_appended(
                 services.console.say(problem)
         elif not done and console.columns is not None and not told:
             told = True
-            services.console.say("reading: the first figures come with the next metrics, within a minute")
+            services.console.say("reading: the first figures come with the next metrics, in less than a minute")
         if (count and done >= count) or session.interrupted.wait(every):
             return Result(exit_code=code)
 

@@ -85,7 +85,7 @@ def _refuse_too_many(text: str) -> None:
 def _too_many(text: str) -> CellSetError:
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
     return CellSetError(
-        f"'{shown}' stands for more than {MOST:,} names", part=text, hint="name fewer, such as exa1cel[01-14]"
+        f"'{shown}' means more than {MOST:,} names", part=text, hint="give fewer, such as exa1cel[01-14]"
     )
 
 

@@ -62,7 +62,7 @@ def read_host_groups(
         nodes = table.names("nodes")
         if name == DB and dbnodes:
             if nodes and set(nodes) != set(dbnodes):
-                raise ConfigError(f"{table.where}: nodes are not the dbnodes, which @{DB} means: leave nodes out")
+                raise ConfigError(f"{table.where}: @{DB} always means the dbnodes: leave nodes out")
             nodes = dbnodes
         if not nodes:
             raise ConfigError(f'{table.where}: group {name} has no hosts: set nodes = "ini[1-2]"')

@@ -50,7 +50,7 @@ def parse_group_file(text: str, source: str, *, logins: bool = False) -> tuple[s
         except CellSetError as error:
             raise ConfigError(f"{source}:{number}: {error.message}") from error
     if not names:
-        raise ConfigError(f"{source} has no cell in it: write one name on each line")
+        raise ConfigError(f"{source} names no cell: write one name on each line")
     return tuple(names)
 
 
@@ -74,7 +74,7 @@ def parse_cellip(text: str, source: str) -> tuple[str, ...]:
             raise ConfigError(f"{source}:{number}: '{line}' is not of the form cell=\"192.168.10.3;192.168.10.4\"")
         cells[address] = None
     if not cells:
-        raise ConfigError(f"{source} has no cell in it", hint='write a line for each: cell="192.168.10.3;192.168.10.4"')
+        raise ConfigError(f"{source} names no cell", hint='write a line for each: cell="192.168.10.3;192.168.10.4"')
     return tuple(cells)
 
 
@@ -198,7 +198,7 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
         return None
     if name in config.partial:
         raise ConfigError(
-            f"config.toml mentions rack {name}, but neither it nor a file in racks.d gives its cells",
+            f"config.toml mentions rack {name}, but its cells are neither there nor in a file in racks.d",
             hint=f'if it is an emulated rack, type `exacell emulator start {name}`; else set cells = "…" in '
             f"[racks.{name}]",
         )

@@ -118,8 +118,8 @@ def _refuse_zip() -> None:
     """Raise EmulatorError if exacell's own files are in a zip: a rack's shells run some of them by their paths."""
     if not Path(__file__).is_file():
         raise EmulatorError(
-            f"exacell runs out of a zip ({Path(__file__).parents[2]}), and an emulated rack runs files of it by their paths: "
-            "nothing was started",
+            f"exacell runs from a zip ({Path(__file__).parents[2]}), and an emulated rack needs its files as files "
+            f"on disk; nothing was started",
             hint="unpack the zip, or install exacell by pip or pipx, and start it from there",
         )
 
@@ -142,7 +142,7 @@ def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: f
         if files.exists:
             raise EmulatorError(
                 f"rack {name} exists already",
-                hint=f"emulator start {name} goes on with it; with reset=yes it begins anew",
+                hint=f"emulator start {name} continues it; with reset=yes it starts from the beginning",
             )
         parts, described = parts_of(name, Likeness(**likeness))
         files.root.mkdir(mode=0o700, exist_ok=True)
@@ -298,7 +298,9 @@ def _checked(options: Options) -> Json:
                 )
                 raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
         except ValueError as error:
-            raise EmulatorError(f"{key}={value} is no number", hint="digits, and a . where it has a part") from error
+            raise EmulatorError(
+                f"{key} must be a number, not '{value}'", hint="use digits, and a point before decimals"
+            ) from error
     return checked
 
 
@@ -312,7 +314,7 @@ def _refuse_other_options(files: RackFiles, wanted: Json) -> None:
         if value not in (old, given.get(key)):
             raise EmulatorError(
                 f"rack {files.name} exists with {_spelled(key, old)}; {_spelled(key, value)} needs a new one",
-                hint="add reset=yes to make it anew (its state is lost), or leave the option away",
+                hint="add reset=yes to create it again (its state is lost), or leave the option out",
             )
 
 
@@ -354,7 +356,7 @@ def _spawn(files: RackFiles, options: Json, timeout: float) -> None:
             process.kill()
             process.wait()
             _signal(files.holder(), signal.SIGKILL)
-            raise EmulatorError(f"rack {files.name} did not come up in {timeout:g}s", hint=f"its log is {files.log}")
+            raise EmulatorError(f"rack {files.name} did not start within {timeout:g}s", hint=f"its log is {files.log}")
         time.sleep(_POLL_S)
     process.wait()
     ask(files, {"op": "ping"})
@@ -390,7 +392,7 @@ def _stop(files: RackFiles) -> bool:
     _signal(files.holder(), signal.SIGKILL)
     if _ended(files, _STOP_S):
         return True
-    raise EmulatorError(f"the process of rack {files.name} does not end", hint=f"kill -9 {files.holder()}")
+    raise EmulatorError(f"the process of rack {files.name} is still running", hint=f"kill -9 {files.holder()}")
 
 
 def _signal(pid: int | None, number: signal.Signals) -> None:

@@ -111,4 +111,4 @@ def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
         one = walked.good + 1 == number
         return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
     # After a crash the head may be older than the last rows, but it never names a row with another hash.
-    return f"row {number} is not the one that was written" if found != claimed else ""
+    return f"row {number} was changed after it was written" if found != claimed else ""

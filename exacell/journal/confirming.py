@@ -314,5 +314,5 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
     where = fold(tuple(dict.fromkeys(s.target for s in told)))
     raise RefusedError(
         f"{begin}: it could not be taken back on {where}, because {reason}; nothing was sent",
-        hint="without --confirm-within it is carried out and not taken back",
+        hint="without --confirm-within it is done and not taken back",
     )

@@ -88,7 +88,7 @@ class JournalFile:
             return False
         except OSError as error:
             raise JournalError(
-                f"the journal {path} can't be looked at ({error.strerror})", hint=self._whose(path.parent)
+                f"the journal {path} can't be read ({error.strerror})", hint=self._whose(path.parent)
             ) from error
         return True
 
@@ -376,8 +376,8 @@ class JournalFile:
             return ""
         if self.whole_head() is None and self._read_whole("select 1 from entry limit 1", ()):
             return (
-                f"the journal's kept head {self.head_path} is missing, so exacell can't see whether the last "
-                f"rows were removed: `journal verify` checks the rest, {RESTART}"
+                f"the journal's kept head {self.head_path} is missing, so exacell can't see whether the last rows were "
+                f"removed: `journal verify` checks the rest, {RESTART}"
             )
         with suppress(OSError, UnicodeDecodeError):
             if sure(known).read_text(encoding="ascii") == status:

@@ -258,7 +258,7 @@ class Journal(JournalReader):
                 said += "rows are missing or edited"
         raise JournalError(
             f"the journal {self.path} ends at row {last[0]}, but {said}",
-            hint="`journal verify` shows where; no statement that changes cells is sent before journal restart",
+            hint="`journal verify` shows where; no statement that changes cells is sent before `journal restart`",
         )
 
     def _refuse_another(self, connection: sqlite3.Connection, change: int | None) -> None:
@@ -290,7 +290,7 @@ class Journal(JournalReader):
     def _another(self, what: str) -> JournalError:
         there = "is a different file now" if self.is_there(self.path) else "is gone"
         return JournalError(
-            f"the journal {self.path} {there}: {what} is not in it",
+            f"the journal {self.path} {there}: it does not contain {what}",
             hint="put the old file back; or start exacell again to use the new one",
         )
 

@@ -239,7 +239,7 @@ class Reset:
     kinds: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"change {self.change} {self.did} in between"
+        return f"change {self.change} {self.did} in the meantime"
 
     @property
     def of_all(self) -> bool:

@@ -59,7 +59,7 @@ def _quote(value: str) -> str:
     if "'" in value and '"' in value:
         raise StatementError(
             f"the word {value} has both kinds of quotes; a statement can't have both in one word",
-            hint="the prompt and -f take the line as it is",
+            hint="type it at the prompt, or put it into a file for -f",
         )
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"

@@ -263,7 +263,7 @@ def way_out(text: str) -> str:
     named_object = find_object(words[0]) or find_object(words[0].removesuffix("s")) if len(words) == 1 else None
     if named_object is not None:
         name = named_object.name.lower()
-        return f"type: list {name}; `help {name}` shows what else can be done with it"
+        return f"type: list {name}; `help {name}` shows its other statements"
     found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
     named = [word for word in words if re.search(r"\d", word)]
     return f"type: {typed(found[0], named)} ({found[0].text}); help {' '.join(words[:4])} finds more" if found else ""

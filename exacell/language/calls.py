@@ -71,7 +71,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             f"{first.value.lower()} is a word of recipes, not a statement",
             start=first.start,
             end=first.end,
-            hint=f"`help {first.value.lower()}` shows where it belongs; `new recipe NAME` begins a recipe",
+            hint=f"`help {first.value.lower()}` explains it; `new recipe NAME` begins a recipe",
         )
     if seconds:
         if len(words) == 1:
@@ -80,7 +80,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             # A noun of CellCLI and any words after it: LIST takes the same words.
             noun = words[1].value.lower()
             rest = " ".join((noun, *(word.raw for word in words[2:])))
-            asked = f"type: list {rest}; `help {noun}` shows what else can be done with it"
+            asked = f"type: list {rest}; `help {noun}` shows its other statements"
             near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)
@@ -92,7 +92,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
         )
     verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
     near = () if asked else closest(first.value, verbs)
-    hint = "" if near else asked or "help lists the statements"
+    hint = "" if near else asked or "`help` lists the statements"
     if first.value.lower().endswith(SUFFIX):
         near, hint = (), f"`run {first.value}` runs this recipe, `plan run {first.value}` shows what it would do"
     return StatementError(

@@ -29,8 +29,8 @@ def read_remote_path(text: str) -> str:
     parts = [part for part in text.split("/") if part]
     if not _PATH.fullmatch(text) or not parts or ".." in parts:
         raise StatementError(
-            f"'{text[:200]}' is not an absolute path in plain letters",
-            hint="name it as in /tmp/fio/*.json; put a path with blanks in quotes; other signs are not allowed",
+            f"'{text[:200]}' is not an absolute path of plain characters",
+            hint="write it like /tmp/fio/*.json; put a path with blanks in quotes; other characters are not allowed",
         )
     if parts[0] in _SYSTEM:
         raise StatementError(

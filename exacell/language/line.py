@@ -269,7 +269,7 @@ def _cut_redirect(text: str, base: int, on: str, *, shell: bool) -> tuple[str, s
 def _complete(text: str, base: int, on: str) -> Line:
     words = split_words(text, base)
     if not words:
-        raise StatementError("a statement is missing", start=base, end=base, hint="help lists the statements")
+        raise StatementError("a statement is missing", start=base, end=base, hint="`help` lists the statements")
     command = find_command(words)
     if len(words) > 1 and words[-1].raw in _ASKS_FOR_HELP:
         return _explained(words[:-1], command)
@@ -282,7 +282,7 @@ def _complete(text: str, base: int, on: str) -> Line:
         raise unknown_first(words)
     bare, flags = take_flags(words, COMMON_FLAGS)
     if not bare:
-        raise StatementError("a statement is missing", start=base, end=base, hint="help lists the statements")
+        raise StatementError("a statement is missing", start=base, end=base, hint="`help` lists the statements")
     end = bare[-1].end - base
     # Flags in the middle are replaced by blanks, so that the offsets of the remaining words stay correct.
     kept = list(text[:end])
@@ -349,7 +349,7 @@ def _named(word: Word) -> str:
     on = word.value[1:-1].strip() if word.value.startswith("(") and word.value.endswith(")") else word.value
     if not on.strip():
         raise StatementError(
-            f"ON {word.raw} names no cell and no host",
+            f"ON {word.raw} is neither a cell nor a host",
             start=word.start,
             end=word.end,
             hint="@all means all cells; or leave ON out",
@@ -385,7 +385,7 @@ def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
     """
     line = parse_line(text, shell=False)
     if line is None:
-        raise StatementError("a statement is missing", hint="help lists the statements")
+        raise StatementError("a statement is missing", hint="`help` lists the statements")
     return _with_flags(line, flags)
 
 

@@ -47,7 +47,7 @@ def program_error(text: str, on: str) -> StatementError | None:
     ends = "-- " if stray_flag(text.split()) else ""
     where = _named(on, "@db" if name in _NODES else "HOST")
     return StatementError(
-        f"{name} is a program; sh runs it on a cell or another host",
+        f"{name} is a program; `sh` runs it on a cell or another host",
         start=0,
         end=len(word),
         hint=f"type: on {where} sh {ends}{text}",

@@ -237,8 +237,8 @@ def compares(value: Any, operator: str, wanted: str) -> bool:
         }[operator]
     if operator not in ("=", "!="):
         raise StatementError(
-            f"{value if value not in (None, '') else 'nothing'} {operator} {wanted}: these are not numbers; "
-            "text can be compared by = and != only"
+            f"{value if value not in (None, '') else 'nothing'} {operator} {wanted}: these are not numbers; for "
+            f"text use only = and !="
         )
     return (("" if value is None else str(value)).lower() == wanted.lower()) == (operator == "=")
 

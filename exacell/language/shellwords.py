@@ -55,7 +55,7 @@ def bang_command(text: str, base: int) -> str:
         if stray:
             place = base + text.index(stray)
             raise StatementError(
-                f"{stray} comes after the command, so it would be passed to the command; nothing was run",
+                f"{stray} comes after the command, so it would be part of the command; nothing was run",
                 start=place,
                 end=place + len(stray),
                 hint="if it is meant for the command, write !-- …",
@@ -85,7 +85,7 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
     if stray:
         ours = f"{name} {stray} …" if _flag_of(stray) is not None else f"exacell {stray} … {name} …"
         raise StatementError(
-            f"{name}: {stray} comes after the command, so it would be passed to the command; nothing was sent",
+            f"{name}: {stray} comes after the command, so it would be part of the command; nothing was sent",
             hint=f"for exacell's flag, write `{ours}`; if it is meant for the command, write `{name} -- …`",
         )
     return words[0].value if len(words) == 1 else text, flags

@@ -170,7 +170,7 @@ def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
 
 def over_all(cells: Mapping[str, Mapping[str, Number]]) -> dict[str, Number]:
     """Return the sum of each counter over all cells. Objects with the same name on every cell, such as databases, are summed
-    each for itself; a cell's own objects, such as its disks, are summed together.
+    separately; a cell's own objects, such as its disks, are summed together.
     """
     found: dict[str, Number] = {}
     for cell, values in cells.items():

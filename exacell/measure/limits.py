@@ -79,9 +79,9 @@ def _limits(path: RedoPath) -> list[tuple[str, str]]:
             why = (
                 f"release {path.release} {keeps} the redo of databases in ARCHIVELOG mode in its write-back flash cache"
             )
-            found.append((_DISKS, f"{why}; {WRITE_BACK} is what Oracle calls it"))
+            found.append((_DISKS, f"{why}; {WRITE_BACK} is Oracle's name for it"))
     if path.memory_log and not path.memory_log.startswith("none"):
         found.append((_NOTHING, "databases from 19c on write their redo to its PMEM log first"))
     if path.on_flash and path.on_flash >= path.writes / 2:
-        found.append((_NOTHING, "the redo logs are on flash themselves, so that their writes pass the flash log by"))
+        found.append((_NOTHING, "the redo logs are on flash themselves, so their writes do not use the flash log"))
     return found

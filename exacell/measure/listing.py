@@ -51,11 +51,13 @@ def read_listing(text: str, source: str) -> tuple[dict[str, dict[str, CellCounte
         counters = found.setdefault(kind, {}).get(cell) or CellCounters(collected=UNTIMED)
         key = name if kind in FIGURED else f"{name} {owner}"
         if key in counters.values:
-            raise RefusedError(f"{source}: {name} of {owner} stands twice in it: it must hold one listing", hint=_HINT)
+            raise RefusedError(
+                f"{source}: {name} of {owner} is in it twice: it must contain one listing only", hint=_HINT
+            )
         values = {**counters.values, key: value}
         found[kind][cell] = replace(counters, values=values, collected=max(counters.collected, at))
     if not found:
-        raise RefusedError(f"{source}: no counter of LIST METRICCURRENT is in it", hint=_HINT)
+        raise RefusedError(f"{source}: it has no counter of LIST METRICCURRENT", hint=_HINT)
     return found, tuple(strange)
 
 
@@ -75,7 +77,9 @@ def _rows(text: str, source: str) -> Iterator[tuple[str, str, str, float, int]]:
             continue
         row = _ROW.fullmatch(plain)
         if row is None:
-            raise RefusedError(f"{source}, line {number}: '{plain[:60]}' is no row of LIST METRICCURRENT", hint=_HINT)
+            raise RefusedError(
+                f"{source}, line {number}: '{plain[:60]}' is not a row of LIST METRICCURRENT", hint=_HINT
+            )
         yield cell, row["name"], row["object"], _number(row["value"], f"{source}, line {number}"), _time(row["time"])
     for cell, lines in detailed.items():
         for record in read_detail("\n".join(_apart(lines))):

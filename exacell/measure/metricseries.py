@@ -111,7 +111,7 @@ def finding(name: str, means: str, lines: Sequence[Line], *, counter: bool) -> F
         sentences.append(f"The highest was {_told(value)} {rate} at {_time(at, zone)} on {line.cell}{_of(line)}.")
     if fallen := [line for line in lines if counter and line.fell]:
         cells = fold(dict.fromkeys(line.cell for line in fallen))
-        sentences.append(f"Counters began anew on {cells}; no rate spans that moment.")
+        sentences.append(f"Counters on {cells} were reset; no rate includes that moment.")
     drawn = sorted(looked, key=lambda pair: max((value for _, value in pair[1]), default=0.0), reverse=True)[:_DRAWN]
     notes = [f"the chart has the {_DRAWN} of {len(lines)} that were highest"] if len(lines) > len(drawn) else []
     return Finding(

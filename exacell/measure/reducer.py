@@ -240,7 +240,9 @@ def read_reduced(text: str, directory: str) -> Reduced:
         )
     lines = text.splitlines()
     if not lines or lines[-1].strip() != _END:
-        raise ReplyError("the reduction of the trace files ended early", hint="run it again; node=NAME asks one node")
+        raise ReplyError(
+            "the program that reads the trace files ended early", hint="run it again, or on one node with node=NAME"
+        )
     files: list[_File] = []
     sizes: dict[int, OfSize] = {}
     for line in lines[:-1]:
@@ -256,8 +258,8 @@ def read_reduced(text: str, directory: str) -> Reduced:
                 files[-1].take(kind, rest)
         except (ValueError, IndexError, KeyError) as error:
             raise ReplyError(
-                f"the reduction of the trace files printed a line that can't be read: {line[:80]}",
-                hint="run it again; node=NAME asks one node",
+                f"the program that reads the trace files printed a line that can't be read: {line[:80]}",
+                hint="run it again, or on one node with node=NAME",
             ) from error
     return Reduced([file.traced() for file in files], LogWrites({size: sizes[size] for size in sorted(sizes)}))
 

@@ -39,7 +39,7 @@ def quantile_shifts(
         ValueError: a set has fewer than two blocks; a mistake of the programmer.
     """
     if min(len(a), len(b)) < 2:
-        raise ValueError("an interval from blocks needs two blocks a set at least")
+        raise ValueError("an interval from blocks needs at least two blocks in each set")
     rng = np.random.default_rng(seed)
     drawn = [_drawn(blocks, probabilities, draws, rng) for blocks in (a, b)]
     away = drawn[0] - drawn[1]

@@ -100,7 +100,7 @@ def restarted(before: CellCounters, after: CellCounters) -> str:
     """Return the sign that CELLSRV was restarted between two collections of a cell; empty if there is none."""
     if after.started > before.collected > 0:
         server = after.passport.get("server", "CELLSRV")
-        return f"{server} was started at {iso_of(after.started)}, behind the first collection"
+        return f"{server} was started at {iso_of(after.started)}, after the first collection"
     same_log = _same(before, after, "logCreated")
     for mark in sorted(before.marks):
         if mark.startswith(_LOG) and not same_log:

@@ -57,7 +57,9 @@ def read_sql(text: str) -> SqlReading:
             continue
         if name in ("SELECT", "WITH"):
             if query:
-                raise UnreadError(line.split()[0], "it begins a second query; one is read", "one query a text")
+                raise UnreadError(
+                    line.split()[0], "it begins a second query; only one is allowed", "send one query at a time"
+                )
             at, query = _query(lines, at - 1)
             seen = Parser(tokens_of(query))
             seen.statement()
@@ -82,7 +84,7 @@ def _query(lines: list[str], at: int) -> tuple[int, str]:
         line = lines[number].rstrip(" \t")
         start = line.lstrip(" \t")[:1]
         if not start:
-            raise UnreadError("the empty line", "SQL*Plus ends the query there and takes the rest for commands")
+            raise UnreadError("the empty line", "SQL*Plus ends the query there and reads the rest as commands")
         if start in "./$#?":
             raise UnreadError(start, "at the beginning of a line SQL*Plus may take it for a command of its own")
         if line.endswith(";"):
@@ -104,7 +106,9 @@ def _options(kind: str, words: list[str]) -> None:
     known = options(kind)
     if kind == "column":
         if not words or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_$#]*", words[0]):
-            raise UnreadError(words[0] if words else "column", "COLUMN is read with a plain name and its options")
+            raise UnreadError(
+                words[0] if words else "column", "exacell reads COLUMN only with a plain name and its options"
+            )
         words = words[1:]
     elif not words:
         raise UnreadError("set", "nothing is set")

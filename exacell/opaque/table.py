@@ -128,7 +128,7 @@ def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped
             raise UnreadError(words[place], f"not among the options of {row.name} that exacell reads")
     missing = next((need for need in row.needs if not any(option.startswith(need) for option in seen)), None)
     if missing is not None:
-        raise UnreadError(words[0], f"it is read with {missing} alone")
+        raise UnreadError(words[0], f"it is read only with {missing}")
     _refuse_operands(row, words, rest, globs, piped=piped)
 
 
@@ -143,7 +143,7 @@ def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen
         if kind and word == name:
             value = words[at + 1] if at + 1 < len(words) and at + 1 not in globs else None
             if value is None or not _written(kind).fullmatch(value):
-                raise UnreadError(word, f"{row.name} is read with {option} alone, a pattern in quotes")
+                raise UnreadError(word, f"{row.name} is read only with {option}, a pattern in quotes")
             seen.add(name)
             return 2
         if _written(name).fullmatch(word):
@@ -179,9 +179,7 @@ def _refuse_operands(
         if not fed or piped:
             return
         # All of its words fit.
-        misfits.append(
-            _Misfit(len(words), UnreadError(words[0], "it reads standard input, and nothing is piped into it"))
-        )
+        misfits.append(_Misfit(len(words), UnreadError(words[0], "it reads standard input, but no pipe leads to it")))
     raise max(misfits, key=lambda misfit: misfit.place).error
 
 
@@ -214,7 +212,7 @@ def _refuse_shape(
         except UnreadError as error:
             raise _Misfit(count, error) from error
     if len(rest) < len(parts):
-        raise _Misfit(len(rest), UnreadError(words[0], f"it is read with {' '.join(parts)} alone"))
+        raise _Misfit(len(rest), UnreadError(words[0], f"it is read only with {' '.join(parts)}"))
 
 
 READ = (
@@ -282,10 +280,10 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
         UnreadError: it is not.
     """
     if not re.fullmatch(r"/[A-Za-z0-9_./:,@%+= -]*" if not glob else r"/[A-Za-z0-9_./:,@%+=*?-]*", word):
-        raise UnreadError(word, "no absolute path of a file in plain letters")
+        raise UnreadError(word, "not an absolute path of plain characters")
     parts = [part for part in word.split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise UnreadError(word, "a path that climbs out of its folder")
+        raise UnreadError(word, "a path with ..")
     path = "/" + "/".join(parts)
     if SINGLE.fullmatch(_EACH.sub("sda", path) if glob and "**" not in path else path):
         return
@@ -297,7 +295,7 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
         parts.pop()
         path = "/" + "/".join(parts)
     if not shown and not _DEVICES.isdisjoint(parts[1:]):
-        raise UnreadError(word, "a folder that may hold devices")
+        raise UnreadError(word, "a folder that may contain devices")
     if not any(path == folder or path.startswith(f"{folder}/") for folder in (SHOWN if shown else READ)):
         raise UnreadError(word, "a file outside of the folders that exacell reads from")
 
@@ -309,7 +307,7 @@ def _refuse_glob(word: str, parts: list[str]) -> None:
         UnreadError: it is elsewhere, or may match them.
     """
     if word.endswith("/") or any(re.search(r"[*?]", part) for part in parts[:-1]):
-        raise UnreadError(word, "a pattern that stands for folders")
+        raise UnreadError(word, "a pattern for folders")
     last = parts[-1]
     if last.startswith(".") or "**" in last or re.fullmatch(r"[*?]+\.[*?.]*", last):
         raise UnreadError(word, "a pattern that shells read in different ways")

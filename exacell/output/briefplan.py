@@ -209,7 +209,7 @@ def _spread(changed: Sequence[_Changed]) -> str:
     pairs = [pair for changes in changed for (_, _, attribute), pair in changes.items() if attribute == "size"]
     ends = [_between([pair[place] for pair in pairs]) for place in (0, 1)]
     if not pairs or not all(ends):
-        return "each its own change (d shows them)"
+        return "each with its own change (d shows them)"
     return f"{ends[0]} → {ends[1]} (d shows each)"
 
 

@@ -100,7 +100,7 @@ class Delivery:
             with opened(redirect, anew=self.anew()) as target:
                 render(whole, format_name, target.stream, header=self.header)
         except StatementError as error:
-            return OutputError(f"{error.message}; what was done on cells stands")
+            return OutputError(f"{error.message}; changes on cells are not affected")
         except OutputError as error:
             return error
         return None

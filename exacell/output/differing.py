@@ -126,7 +126,7 @@ def difference_of(result: Result) -> Result:
     elif not found:
         notes.append(f"{fold(cells)}: no difference")
     if left_out and len(cells) > 1:
-        notes.append(f"left out, each cell's own: {', '.join(left_out)}")
+        notes.append(f"left out, because different on every cell: {', '.join(left_out)}")
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         return difference_lines(found, width=width, color=color, header=header)

@@ -29,4 +29,4 @@ def open_editor(path: Path, env: Mapping[str, str]) -> None:
         ) from error
     if status:
         how = f"status {status}" if status > 0 else f"signal {-status}"
-        raise StatementError(f"the editor {editor} ended with {how}: what it wrote was not read")
+        raise StatementError(f"the editor {editor} ended with {how}: its text was not read")

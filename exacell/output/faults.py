@@ -168,7 +168,7 @@ _BUG = 70
 
 
 def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
-    """Show what ended the program, in one line for everything that a user can cause, and return the exit code.
+    """Show what ended the program and return the exit code; an error that a user can cause takes one line.
 
     Args:
         code: the exit code of the work, if that had ended.

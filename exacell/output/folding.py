@@ -367,4 +367,4 @@ def too_many_to_fold(result: Result) -> str:
     """Return why a result is not folded; empty if it can be."""
     if not result.fold or len(result.records) <= MOST_FOLDED:
         return ""
-    return f"{len(result.records):,} rows: above {MOST_FOLDED:,} cells are not folded, each has its own rows"
+    return f"{len(result.records):,} rows: answers with more than {MOST_FOLDED:,} rows are not folded, each cell has its own rows"

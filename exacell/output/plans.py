@@ -148,7 +148,7 @@ def time_words(plan: Plan) -> str:
     if plan.rolling is not None and plan.rolling.ask:
         rough += ", plus the time until somebody answers"
     unknown = ", ".join(f"'{title}'" for title in plan.untimed)
-    return rough + (f"; how long {unknown} takes is not known, and comes on top" if unknown else "")
+    return rough + (f"; how long {unknown} takes is not known and must be added" if unknown else "")
 
 
 def _waves(plan: Plan, page: Page) -> Iterator[str]:

@@ -35,7 +35,7 @@ def lost(error: OSError) -> bool:
 def told(error: OSError) -> str:
     """Return one line for standard error about why standard output could not be written."""
     reason = "it is closed" if error.errno == errno.EBADF else (error.strerror or "it can't be written").lower()
-    return f"standard output: {reason}; the output is cut off, what was done on cells stands"
+    return f"standard output: {reason}; the output is not complete; changes on cells are not affected"
 
 
 def let_go(stream: IO[str]) -> None:

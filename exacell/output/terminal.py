@@ -301,9 +301,7 @@ class TerminalConsole:
             answer = self.ask(f"{question.rstrip()} [{'y/N/d' if details else 'y/N'}] ")
             word = (answer or "").strip().lower()
             if word in ("?", "h", "help"):
-                self.say(
-                    "y carries it out, Enter or n does not" + (", d shows all of it" if details is not None else "")
-                )
+                self.say("y starts it, Enter or n does not" + (", d shows all of it" if details is not None else ""))
             elif details is None or word not in ("d", "details"):
                 return None if answer is None else word in ("y", "yes")
             else:
@@ -384,7 +382,7 @@ class TerminalConsole:
             let_go(stream)
             self.spool(None)
             reason = (error.strerror or "it can't be written").lower()
-            self.tell(f"{path}: {reason}; it is cut off, and spooling has ended", "error")
+            self.tell(f"{path}: {reason}; it is not complete, and spooling has ended", "error")
 
     def progress(self, progress: Progress | None) -> None:
         """Show the progress of a plan: in place on a terminal, else one line when a stage begins and for each failure."""

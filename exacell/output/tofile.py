@@ -203,8 +203,8 @@ def opened(name: str, *, anew: bool = False, live: bool = False) -> Iterator[Tar
 def _unwritten(name: str, target: Target, error: OSError) -> OutputError:
     reason = (error.strerror or "it can't be written").lower()
     if target.whole:
-        return OutputError(f"{name}: {reason}; it is as it was before, what was done on cells stands")
-    return OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands")
+        return OutputError(f"{name}: {reason}; it is unchanged; changes on cells are not affected")
+    return OutputError(f"{name}: {reason}; it is not complete; changes on cells are not affected")
 
 
 def check_writable(name: str) -> None:

@@ -136,7 +136,7 @@ def check_sql(text: str) -> None:
         last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing")
         raise ReplyError(
             f"SQL*Plus ended early; its last output: {last[:200]}",
-            hint="sql asm 'select 1 from dual' shows how it answers",
+            hint="`sql asm 'select 1 from dual'` shows how it answers",
         )
 
 
@@ -316,7 +316,7 @@ def read_facts(cluster: str, node: str, text: str) -> AsmFacts:
         if len(fields) != len(columns):
             raise ReplyError(
                 f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}",
-                hint="sql asm shows what SQL*Plus answers there",
+                hint="`sql asm` shows what SQL*Plus answers there",
             )
         tables[current].append(dict(zip(columns, (field.strip() for field in fields), strict=True)))
     return _facts(cluster, node, tables)
@@ -426,5 +426,5 @@ def _int(text: str) -> int:
         return int(float(text)) if text.strip() else 0
     except ValueError as error:
         raise ReplyError(
-            f"ASM must give a number, not '{text}'", hint="sql asm shows what SQL*Plus answers there"
+            f"ASM must give a number, not '{text}'", hint="`sql asm` shows what SQL*Plus answers there"
         ) from error

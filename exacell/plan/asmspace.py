@@ -176,7 +176,7 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
         if len(fields) != len(_COLUMNS) or not fields[1].isdecimal():
             raise ReplyError(
                 f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}",
-                hint="sql asm shows what SQL*Plus answers there",
+                hint="`sql asm` shows what SQL*Plus answers there",
             )
         inst_id, group, path, total = fields
         parts = path.split("/")
@@ -274,7 +274,7 @@ def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:
         return f"start an ASM instance and mount {first.asm_group}: only ASM can confirm that it has dropped the disks"
     if first.name.lower() in headers:
         return (
-            f"ASM has dropped {first.name} and its header was never changed: alter griddisk {first.name} inactive hides it "
-            "from ASM, and then it may go"
+            f"ASM has dropped {first.name} but its header was never changed: `alter griddisk {first.name} inactive` "
+            f"hides it from ASM; then it can be dropped"
         )
-    return f"mount {first.asm_group}, and wait until no disk is missing: show diskgroup, show asmdisk, show rebalance"
+    return f"mount {first.asm_group}, and wait until no disk is missing: see `show asmdisk` and `show rebalance`"

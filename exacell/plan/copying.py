@@ -126,7 +126,7 @@ def _otherwise(one: Difference) -> str:
 def _lacking(one: Difference) -> str:
     what = f"{one.cell}: {one.object} {one.name}".rstrip()
     if one.attribute == "name":
-        return f"{what} {'would be missing' if one.value else 'would be there in addition'}"
+        return f"{what} {'would be missing' if one.value else 'would be there, but is not on the rack'}"
     return f"{what} {one.attribute} is '{one.value}', and would be '{one.expected}'"
 
 

@@ -86,10 +86,10 @@ def flush_note(facts: Sequence[CellFacts]) -> str:
     dirty = slowest.metric_bytes("FC_BY_DIRTY") or 0
     disks = sum(1 for disk in slowest.cell_disks if disk.hard)
     if not dirty:
-        return "time of the flush: nothing is dirty, so only until the next metrics"
+        return "time of the flush: nothing is dirty: only the time until the next metrics"
     return (
         f"time of the flush: {human_size(dirty)} dirty on {slowest.cell} to {disks} hard disks, "
-        f"{human_size(FLUSH_RATE)} a second each (assumed), then until the next metrics"
+        f"{human_size(FLUSH_RATE)} a second each (assumed), and then the time until the next metrics"
     )
 
 

@@ -255,7 +255,7 @@ def settings_plan(
     warnings = ["lasts until the next boot"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):
         warnings.append(
-            "a driver may read a parameter only when it is loaded: the new value may show and still have no effect"
+            "a driver may read a parameter only when it is loaded: the new value may be shown but have no effect"
         )
     kept = {
         pattern: next((_spelt(file, value) for files in found.values() for file in files.get(pattern, ())), value)

@@ -12,7 +12,7 @@ def untold(fact: CellFacts, statements: Sequence[str]) -> str:
     """Return why the dirty data of a cell that was asked for directly is unknown, one clause; empty if it is known."""
     asked = CELL in statements or CELL_PMEM in statements
     return (
-        "LIST CELL told neither releaseVersion nor flashCacheMode"
+        "LIST CELL showed neither releaseVersion nor flashCacheMode"
         if asked and not fact.release and not fact.mode
         else ""
     )
@@ -95,4 +95,4 @@ def _taken(fact: CellFacts, flash: set[str]) -> str:
     size = sum(disk.size - disk.free for disk in fact.flash_disks)
     lost = size - sum(grid.size for grid in fact.grid_disks if grid.cell_disk.lower() in flash)
     most = lost > sum(disk.size for disk in fact.flash_disks) // 2
-    return f"{size_text(lost)} of its flash are neither free nor a grid disk's" if most else ""
+    return f"{size_text(lost)} of its flash are not free and not used by a grid disk" if most else ""

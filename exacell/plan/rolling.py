@@ -74,7 +74,7 @@ def moment(text: str, now: datetime) -> str:
         raise RefusedError(f"{what}: give a time of day, or a date with a time: 05:00, '2026-11-25 05:00'") from error
     if found <= now:
         raise RefusedError(
-            f"{what}: that is past, it is {now:%Y-%m-%d %H:%M}; nothing was sent",
+            f"{what} is in the past: it is {now:%Y-%m-%d %H:%M}; nothing was sent",
             hint=f"for the next day, give the date too: --not-after='{now + timedelta(days=1):%Y-%m-%d} {found:%H:%M}'",
         )
     return found.isoformat(timespec="minutes")
@@ -92,7 +92,7 @@ def why_not(plan: Plan) -> str:
         return "it changes nothing on cells"
     between = next((s for s in plan.stages[places[0] : places[-1] + 1] if s.steps and not _on_cells(s)), None)
     if between is not None:
-        return f"'{between.title}' is done on database nodes between the cells' stages"
+        return f"'{between.title}' runs on database nodes between the stages of the cells"
     caching: dict[tuple[str, str], bool] = {}
     online: dict[str, bool] = {}
     for step in (s for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps):
@@ -142,7 +142,7 @@ def roll(
     size = asked.size if asked.size else 1 if gated or (production and asked.size is None) else 0
     if asked.canary and asked.canary not in cells:
         raise RefusedError(
-            f"{plan.statement}: the canary {asked.canary} is not a cell that it changes; nothing was sent",
+            f"{plan.statement}: the canary {asked.canary} is not one of the cells that it changes; nothing was sent",
             hint="they are: " + ", ".join(cells[:12]) + (" …" if len(cells) > 12 else ""),
         )
     if not size and not asked.canary:

@@ -40,9 +40,7 @@ class BackgroundReads:
         self._readings.append(reading)
         if len(self._readings) == 1:
             threading.Thread(target=self._tick, name="exacell-behind", daemon=True).start()
-        self._console.tell(
-            f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C stops waiting"
-        )
+        self._console.tell(f"still waiting for an answer{_from(reading)}: it will be shown; Ctrl-C stops waiting")
 
     def _tick(self) -> None:
         """Redraw the toolbar each second, which shows how long the wait has lasted, until all statements have ended."""

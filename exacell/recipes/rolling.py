@@ -74,7 +74,7 @@ def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Tu
 def _count(text: str) -> int:
     if text.startswith("--"):
         raise StatementError(
-            f"{text.split('=')[0]} is given to run and counts for all waves", hint=f"such as: `run NAME {text}`"
+            f"{text.split('=')[0]} belongs to `run`, and holds for all waves", hint=f"such as: `run NAME {text}`"
         )
     if not re.fullmatch(r"\d{1,6}", text):
         raise StatementError(
@@ -82,5 +82,5 @@ def _count(text: str) -> int:
             hint=_EXAMPLE,
         )
     if not int(text):
-        raise StatementError("rolling 0 would take no cell; the least is 1", hint=_EXAMPLE)
+        raise StatementError("rolling 0 would select no cell; use 1 or more", hint=_EXAMPLE)
     return int(text)

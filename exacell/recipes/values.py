@@ -142,7 +142,7 @@ def _refuse_inside(before: str, raw: str, put: str) -> None:
     """
     if put != raw and not _OUTSIDE.fullmatch(before):
         raise RecipeError(
-            f"{raw} is inside a quote or a ` that is open; there a value must be a word of its own",
+            f"{raw} is inside an open quote or `; there a value must be a separate word",
             hint="close the quote before it",
         )
 
@@ -479,7 +479,7 @@ def _kind(spec: str) -> tuple[Kind, tuple[str, ...], tuple[str, ...]]:
             raise StatementError("choice needs its words: `choice(a|b)`")
         if len(choices) == 1 and "," in choices[0]:
             meant = "|".join(part.strip() for part in choices[0].split(","))
-            raise StatementError(f"the words of a choice are parted by |, not by a comma: `choice({meant})`")
+            raise StatementError(f"separate the words of a choice by |, not by a comma: `choice({meant})`")
         return Kind.CHOICE, choices, words
     if inside is not None or name.lower() not in KINDS:
         called = _CALLED.get(name.lower(), "")

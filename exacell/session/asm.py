@@ -98,7 +98,7 @@ class AsmClient:
         """
         reply = self._ask(node, SIZES_SCRIPT, Role.ASM_READ)
         if not _answered(reply):
-            raise TransportError(f"{node}: {_said(reply)}", hint="sql asm 'select 1 from dual' shows how it answers")
+            raise TransportError(f"{node}: {_said(reply)}", hint="`sql asm 'select 1 from dual'` shows how it answers")
         return read_sizes(node, reply.stdout)
 
     def _ask(self, node: str, script: str, role: Role, timeout: float | None = None) -> Reply:

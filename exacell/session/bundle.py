@@ -112,7 +112,7 @@ def pack(path: Path, session: Session, checks: Sequence[Check], journal: Journal
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise RefusedError(
-            f"the bundle was not written: {path}: {why_unreadable(error)}", hint="doctor --bundle=ANOTHER.tar.gz"
+            f"the bundle was not written: {path}: {why_unreadable(error)}", hint="type `doctor --bundle=ANOTHER.tar.gz`"
         ) from error
     with open(descriptor, "wb") as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
         for name, text in members.items():

@@ -102,7 +102,7 @@ def check(path: Path) -> Checked:
         raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise RefusedError(
-            f"{path} is damaged, or not an archive of a report: {error}", hint="report … --evidence=FILE writes one"
+            f"{path} is damaged, or not an archive of a report: {error}", hint="`report … --evidence=FILE` writes one"
         ) from error
     sums = content.pop(SUMS, None)
     if sums is None:

@@ -67,7 +67,9 @@ def refuse_other_kind(store: Store, name: str) -> None:
     """
     for each in _named(store, name):
         if each.kind != drive.KIND:
-            raise RefusedError(f"as={name}: this name has an import of another program", hint="give another name")
+            raise RefusedError(
+                f"as={name}: an import of another program has this name already", hint="give another name"
+            )
 
 
 def _named(store: Store, name: str) -> list[Imported]:

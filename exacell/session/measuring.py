@@ -61,7 +61,8 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
         cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
         if problems:
             raise RefusedError(
-                f"not all cells gave their counters: {problems[0]}", hint="`use` leaves out a cell that does not answer"
+                f"not all cells answered with their counters: {problems[0]}",
+                hint="`use` leaves out a cell that does not answer",
             )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
@@ -131,7 +132,7 @@ def conditions(session: Session, services: Services, request: Request) -> dict[s
     cells, problems, _ = read_counters(session, services, request, "flashlog")
     if problems or not cells:
         raise RefusedError(
-            f"not all cells gave their conditions: {problems[0] if problems else 'no cell answered'}",
+            f"not all cells answered with their settings: {problems[0] if problems else 'no cell answered'}",
             hint="`use` leaves out a cell that does not answer",
         )
     return cells

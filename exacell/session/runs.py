@@ -68,7 +68,7 @@ def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list
             f"run {run.name} ({run.statement}) {how}; nothing was sent",
             hint=""
             if lives
-            else "`resume` continues it, `resume --abandon` carries out only its finally; then it can be undone",
+            else "`resume` continues it, `resume --abandon` runs only its finally; then it can be undone",
         )
     return list(dict.fromkeys(row.root for row in journal.of_run(rack, run.key) if not row.undoes))
 
@@ -103,7 +103,7 @@ def _told(run: Run, lines: Mapping[str, LineState]) -> str:
         return f"run {run.name} ({run.statement}): its finally failed ({failed.said}): `resume` tries it again"
     return (
         f"run {run.name} ({run.statement}) stopped after {done} of its lines: `resume` continues it, `resume "
-        "--abandon` carries out only its finally"
+        f"--abandon` runs only its finally"
     )
 
 

@@ -106,8 +106,8 @@ class Selection:
         cells = wanted - hosts
         if len(hosts) and len(cells):
             raise CellSetError(
-                f"on {text}: these are cells ({fold(cells)}) and hosts ({fold(hosts)}); a statement goes to "
-                "cells or to hosts",
+                f"on {text}: there are cells ({fold(cells)}) and hosts ({fold(hosts)}) in it; a statement goes "
+                f"either to cells or to hosts",
                 hint=f"type it twice: `on {fold(cells)} …`, then `on {fold(hosts)} …`",
             )
         before = self._on, self._hosts
@@ -129,7 +129,7 @@ class Selection:
             raise CellSetError(
                 f"{fold(hosts)} {'is not a cell' if len(hosts) == 1 else 'are not cells'}, and this needs cells",
                 part=text,
-                hint=f"for one statement: on {fold(hosts)} sh uptime",
+                hint=f"for one statement, type for example `on {fold(hosts)} sh uptime`",
             )
         return wanted
 

@@ -304,7 +304,7 @@ def _cluster_of(rack: RackConfig, name: str) -> AsmConfig:
             hint=f"name them in the rack's file: [asm.main] nodes=…, home=…, sid=… ({rack.source or rack.name})",
         )
     if not name and len(rack.asm) > 1:
-        raise ConfigError(f"rack {rack.name} has the ASM clusters {', '.join(rack.asm)}: say asm=NAME")
+        raise ConfigError(f"rack {rack.name} has the ASM clusters {', '.join(rack.asm)}: give asm=NAME")
     name = name or next(iter(rack.asm))
     if name not in rack.asm:
         raise ConfigError(f"rack {rack.name} has no ASM cluster {name}: it has {', '.join(rack.asm)}")
@@ -355,6 +355,6 @@ class Fallbacks:
             if len(twins) > 1 and tuple(twins) not in self._twins:
                 self._twins.add(tuple(twins))
                 console.say(
-                    f"{fold(twins)} {what}, so they are one cell, and its answer counts {len(twins)} times "
-                    "here: correct a name or an address in the rack's configuration, DNS or ssh_config"
+                    f"{fold(twins)} {what}, so they are the same cell, and its answer is counted {len(twins)} times "
+                    f"here: correct a name or an address in the rack's configuration, DNS or ssh_config"
                 )

@@ -283,7 +283,10 @@ class Session:
             rack = self.need_rack()
             if not rack.cells:
                 groups = ", ".join(f"@{name}" for name in rack.host_groups)
-                raise CellSetError(f"rack {rack.name} has no cells: it has hosts, {groups}", hint="on @GROUP sh uptime")
+                raise CellSetError(
+                    f"rack {rack.name} has no cells: it has hosts, {groups}",
+                    hint="type for example `on @GROUP sh uptime`",
+                )
             raise CellSetError("no cell is selected", hint="use @all")
         return cells
 

@@ -99,7 +99,7 @@ def _way_out(error: Exception) -> str:
         return "another exacell is writing to it: try again"
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) or isinstance(error, OSError):
         return "exacell needs permission to read and write it and its directory"
-    return "repair it or move it away: it has snapshots, kept plans and baselines; the journal is elsewhere"
+    return "repair it or move it to another place: it has snapshots, kept plans and baselines, but not the journal"
 
 
 class Store:

@@ -77,7 +77,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
                 continue
             found[node] = _checked(node, reply, directories[node])
         came = sum(len(reply.stdout) for reply in replies.values())
-        notes.append(f"{came:,} bytes came from {counted(len(replies), 'node')}")
+        notes.append(f"{came:,} bytes were copied from {counted(len(replies), 'node')}")
     for node in directories:
         if node not in found:
             found[node] = _fetched(session, services, asked, node, directories[node])
@@ -88,7 +88,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
             f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of "
             f"{asked.database.upper()} on "
             f"{', '.join(found)}",
-            hint="type `trace on db=…` before the sessions work, or `drive commits db=…` meanwhile; tag= and "
+            hint="type `trace on db=…` before the sessions work, or use `drive commits db=…`; tag= and "
             "last= choose the files",
         )
     return (
@@ -117,8 +117,8 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
             continue
         if reply.state not in (State.OK, State.FAILED):
             raise TransportError(
-                f"{node} gives no traces of {asked.database}: {problem_of(reply)}",
-                hint="node=NAME collects from one node; traces of the others would be missing",
+                f"{node} has no traces of {asked.database}: {problem_of(reply)}",
+                hint="node=NAME collects from one node; the traces of the other nodes are then missing",
             )
         found[node] = str(rows_of(reply).rows[0][0])
     if not found:

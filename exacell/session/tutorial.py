@@ -80,7 +80,7 @@ def seen(
         if line.flags.get("dry-run"):
             return "that was only the plan: type it again without -n"
         if code is ExitCode.INTERRUPTED:
-            return "it stopped before its end: type `resume` to finish it"
+            return "it was interrupted: type `resume` to finish it"
         answers = services.fleet.query(session.need_rack().cells, [statement])
         return "" if not answers.problems and holds(answers.rows()) else f"not yet: {wanted}"
 

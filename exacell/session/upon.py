@@ -45,8 +45,8 @@ def pair_of(cell: str, upon: Upon, release: str | None, ours: Ours, within: floa
     lines = ["list cell attributes name"] if extra else sent
     if not can_be_fed_once(upon.statement):
         raise RefusedError(
-            f"{cell}: '{upon.statement[:60]}' can't be typed into an open CellCLI, as a statement with a check "
-            "right before it must be; nothing was sent",
+            f"{cell}: '{upon.statement[:60]}' can't be typed into an open CellCLI, but exacell must do that to "
+            f"check the cell right before; nothing was sent",
             hint="use no line ends in names and values, and no - at the end",
         )
 

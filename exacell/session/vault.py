@@ -54,6 +54,6 @@ def refuse_forgotten(statement: str) -> None:
     lost = any(match["word"] not in _kept for match in _WORD.finditer(statement))
     if lost or any(statement[start:end].strip("\\\"'") == MASK for start, end in all_places(statement, kept=True)):
         raise RefusedError(
-            f"'{masked(statement)}' holds a password or a key that exacell does not keep; nothing was sent",
+            f"'{masked(statement)}' contains a password or a key, which exacell does not keep; nothing was sent",
             hint="type the whole statement again, with the password or key",
         )

@@ -52,7 +52,7 @@ def cells_where(session: Session, services: Services, text: str, *, strict: bool
     )
     if not len(found):
         raise CellSetError(
-            f"'{text}' is true on none of {fold(answers.good) or 'the cells'}",
+            f"'{text}' is not true on any of {fold(answers.good) or 'the cells'}",
             hint="`list` shows the values",
         )
     return found

@@ -149,7 +149,7 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
     if request.upload is not None and not capabilities.uploads:
         return f"the transport {name} copies no files"
     if request.stdin is not None and not capabilities.stdin:
-        return f"the transport {name} gives a command no input, and all users of the host can read its arguments"
+        return f"the transport {name} can't send input to a command, and all users of the host can read its arguments"
     if capabilities.programs:
         return ""
     statements = statements_in(request.command)

@@ -408,7 +408,7 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
             path = os.path.expanduser(rack.reach.topology)
             if not os.path.isfile(path):
                 raise ConfigError(
-                    f"rack {rack.name}: the topology file {path} is not there",
+                    f"rack {rack.name}: the topology file {path} does not exist",
                     hint="correct topology in the rack's configuration",
                 )
             return TopologyParser(path).tree(root)

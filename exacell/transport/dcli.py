@@ -310,7 +310,7 @@ def _help(program: str, changed: int) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ConfigError(
             f"{program} --help does not answer: {error}",
-            hint='dcli in the configuration names the program; transport = "ssh" needs none',
+            hint='name the program with dcli = in the configuration; transport = "ssh" does not need it',
         ) from error
     if done.returncode or "--serial" not in done.stdout:
         raise ConfigError(f"exacell can't use {program} as dcli: its --help does not show --serial (1.4 and later)")

@@ -136,8 +136,8 @@ def _refuse_change(request: Request) -> None:
     for statement in statements_in(request.command) or ():
         if statement.split(None, 1)[0].upper() not in _READS:
             raise RefusedError(
-                f"{request.target}: '{statement}' is no read; nothing was sent",
-                hint="only LIST and DESCRIBE go as a read",
+                f"{request.target}: '{statement}' is not a read; nothing was sent",
+                hint="only LIST and DESCRIBE are reads",
             )
 
 

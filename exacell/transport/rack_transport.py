@@ -245,7 +245,7 @@ def required_program(setting: str, program: str, *, example: str) -> str:
     found = which(program)
     if found is None:
         raise ConfigError(
-            f"the transport {setting} needs the program {program}, which is not there",
+            f"the transport {setting} needs the program {program}, which does not exist",
             hint=f'name it in the rack\'s configuration: {setting} = "{example}"',
         )
     return found

@@ -217,7 +217,7 @@ def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
     """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
     opaque.request = Request(origin="resume r")
     (note,) = opaque.say("sh --accept-opaque touch x").notes
-    assert note.startswith("sh is not repeated: check what it has done, then type it again: `sh")
+    assert note.startswith("sh is not repeated: check what it did, then type it again: `sh")
     assert opaque.answers.asked == []
 
 

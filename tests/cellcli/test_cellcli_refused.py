@@ -33,7 +33,7 @@ def test_a_cells_own_name_stands_for_disks_only(tmp_path: Path, statement: str) 
     """{cell} elsewhere than in the names of disks refuses a change: as text it would reach all cells as it is."""
     rack = Session(tmp_path)
     with pytest.raises(
-        RefusedError, match=r"\(a cell's own name\) is allowed only in LIST, and in names of cell disks"
+        RefusedError, match=r"\(a cell's own name\) is allowed only in LIST, and in ALTER, DROP and CREATE GRIDDISK"
     ):
         rack.say(f"{statement} -y")
     assert rack.answers.asked == []

@@ -93,13 +93,17 @@ def result(step: Step, outcome: Outcome = Outcome.DONE, reason: str = "", *, men
 
 ENDED: dict[str, tuple[list[StepResult], str, str]] = {
     "all done": ([result(FLUSH), result(DROP)], "done", "2 statements, verified"),
-    "nothing to read back": ([result(MEND)], "done", "1 statement, as answered; there is nothing to read back"),
+    "nothing to read back": (
+        [result(MEND)],
+        "done",
+        "1 statement, as the target answered; there is nothing to read back",
+    ),
     "only watched": ([result(FLUSH)], "done", "1 statement, verified"),
     "not needed": ([result(DROP, Outcome.NOT_NEEDED)], "done", "0 statements, verified"),
     "a proof that was not needed": (
         [result(MEND), result(DROP, Outcome.NOT_NEEDED)],
         "done",
-        "1 statement, as answered; there is nothing to read back",
+        "1 statement, as the target answered; there is nothing to read back",
     ),
     "failed": ([result(FLUSH), result(DROP, Outcome.FAILED, "no")], "failed", "drop: no"),
     "mended": (

@@ -45,7 +45,7 @@ def said_of(*statements: str, folder: Path, **rack: Any) -> tuple[list[str], int
             line = parse_line(statement)
             assert line is not None
             execute(session, services, Asking(), line)
-    return [text for text in said if "they are one cell" in text], trips
+    return [text for text in said if "they are the same cell" in text], trips
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def said_of(*statements: str, folder: Path, **rack: Any) -> tuple[list[str], int
 def test_an_id_that_two_names_have_is_told_once(statement: str, tmp_path: Path) -> None:
     """Where an answer to LIST CELL has the id, one that two cells have is told, once a session, and not on an emulated rack."""
     said, trips = said_of(statement, statement, folder=tmp_path / "a")
-    assert len(said) == 1 and said[0].startswith("exa1cel[01-02] have one id, so they are one cell")
+    assert len(said) == 1 and said[0].startswith("exa1cel[01-02] have one id, so they are the same cell")
     assert said_of(statement, folder=tmp_path / "b", emulated=True)[0] == []
     assert said_of(statement, folder=tmp_path / "c")[1] == trips - 1, "a look of its own was taken"
 

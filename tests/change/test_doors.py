@@ -261,7 +261,7 @@ def test_a_name_that_a_shell_would_read_reaches_no_command(name: str, tmp_path: 
     """A host name or login in ssh_config's commands holds no sign that a shell takes as its own."""
     (tmp_path / "cfg").write_text("Host *\n  ProxyCommand nc %h %p %r\n")
     for target, user in ((name, None), ("cel01", name)):
-        with pytest.raises(ConfigError, match="a shell takes"):
+        with pytest.raises(ConfigError, match="a meaning for a shell"):
             SshConfig(tmp_path / "cfg").answer(target, user=user)
     assert SshConfig(tmp_path / "cfg").answer("exa1cel01.lab", user="celladmin").proxy is not None
 

@@ -142,9 +142,9 @@ def test_short_and_full_name_are_one_cell(name: str, known: list[str], found: st
 )
 def test_a_set_of_too_many_names_is_refused_at_once(text: str) -> None:
     """A set that stands for more than 10,000 names is refused before the names are made, with the way out."""
-    with pytest.raises(CellSetError, match=f"stands for more than {MOST:,} names") as caught:
+    with pytest.raises(CellSetError, match=f"means more than {MOST:,} names") as caught:
         CellSet.parse(text)
-    assert caught.value.hint == "name fewer, such as exa1cel[01-14]"
+    assert caught.value.hint == "give fewer, such as exa1cel[01-14]"
 
 
 @pytest.mark.parametrize("text", [f"c[1-{'9' * 5000}]", "[----]", "c[1-[2]"])

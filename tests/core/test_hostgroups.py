@@ -32,7 +32,7 @@ def test_a_rack_may_be_hosts_alone() -> None:
         (CELLS + '[hosts.all]\nnodes = "a"\n', "@all is a group of cells already"),
         (CELLS + '[groups]\nleft = "exa1cel01"\n[hosts.left]\nnodes = "a"\n', "@left is a group of cells already"),
         (CELLS + '[hosts.ini]\nnodes = "exa1cel02"\n', "exa1cel02 is a cell of the rack"),
-        (CELLS + '[hosts.db]\nnodes = "other"\n', "nodes are not the dbnodes"),
+        (CELLS + '[hosts.db]\nnodes = "other"\n', "always means the dbnodes"),
         ('[hosts.a]\nnodes = "h"\nuser = "x"\n[hosts.b]\nnodes = "h"\n', "which log in differently"),
         ('[hosts.a]\nnodes = "h"\nsudo = true\n', "needs a user to become"),
         ('[hosts.a]\nnodes = "h"\nport = 22\n', "unknown key 'port'"),

@@ -35,7 +35,7 @@ def test_what_a_dry_run_can_not_reach_is_told_with_the_way_out(inside: InProcess
     """Where a statement needs what -n did not do before it, the refusal names rehearse with the recipe as it was typed."""
     done = inside("-r", "t1", "run", "flash_diskgroup", "cache=288g", "-n")
     assert done.code == 2 and "carve griddisk: 0 is free" in done.err
-    assert "`rehearse run flash_diskgroup cache=288g` carries out all lines on a copy of the rack" in done.err
+    assert "`rehearse run flash_diskgroup cache=288g` runs all lines on a copy of the rack" in done.err
 
 
 @pytest.mark.parametrize(

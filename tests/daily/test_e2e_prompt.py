@@ -181,7 +181,7 @@ def test_cells_are_chosen_by_what_holds_for_them(outside, fault):
     prompt = Typist(outside)
     prompt.type("connect t1")
     assert "exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writeback) list flashlog")
-    assert "is true on none of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
+    assert "is not true on any of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
     assert "using 1 of 3 cells: exa1cel02" in prompt.type("use where name like '.*02'")
     assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
     fault("exa1cel03", "hang")

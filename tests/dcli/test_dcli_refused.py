@@ -122,7 +122,7 @@ KEYS = {
     "-k": "your public key is added to authorized_keys of celladmin",
     "-k hostname": "dcli --unkey takes it away",
     "--key-with-one-password": "is added",
-    "--unkey": "who logs in with it alone can't any more",
+    "--unkey": "whoever logs in only with it can't any more",
     "-x {0}/some.sh": "some.sh is copied to the home directory and stays there",
     "-k -l oracle": "authorized_keys of oracle",
 }

@@ -215,4 +215,4 @@ def test_how_wide_the_moment_is_is_said_first(
     work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
     agree(group, work, flags)
     assert len(said) == told
-    assert all("'drop flashcache' is sent in a text: between the last check of a cell" in line for line in said)
+    assert all("'drop flashcache' is part of a text: after the last check of a cell" in line for line in said)

@@ -90,14 +90,14 @@ CASES = (
     ),
     Case(
         run="run flash_diskgroup cache=160g",
-        planned="`rehearse run flash_diskgroup cache=160g` carries out all lines on a copy of the rack",
+        planned="`rehearse run flash_diskgroup cache=160g` runs all lines on a copy of the rack",
         again="nothing",
         holds="check no griddisk where name = ssddisk_* and asmModeStatus = UNUSED",
     ),
     Case(
         run="run flash_diskgroup_release",
         before=("run flash_diskgroup cache=160g",),
-        planned="`rehearse run flash_diskgroup_release` carries out all lines on a copy of the rack",
+        planned="`rehearse run flash_diskgroup_release` runs all lines on a copy of the rack",
         again="nothing",
         holds="check no griddisk where name = ssddisk_*",
     ),

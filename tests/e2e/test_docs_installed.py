@@ -131,7 +131,7 @@ def test_a_zip_has_recipes_and_pages(built: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(made), "EXACELL_HOME": str(home)}
     done = subprocess.run(start, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and "Traceback" not in done.stderr
-    assert f"exacell runs out of a zip ({made})" in done.stderr and "install exacell by pip" in done.stderr
+    assert f"exacell runs from a zip ({made})" in done.stderr and "install exacell by pip" in done.stderr
     assert not (home / "emulator" / "t1").exists()
 
 

@@ -129,7 +129,7 @@ def test_a_recipes_word_at_the_prompt_says_so(text: str) -> None:
         parse_line(text)
     word = text.split()[0].lower()
     assert caught.value.message.startswith(f"{word} is a word of recipes")
-    assert caught.value.hint == f"`help {word}` shows where it belongs; `new recipe NAME` begins a recipe"
+    assert caught.value.hint == f"`help {word}` explains it; `new recipe NAME` begins a recipe"
 
 
 def test_words_that_ask_something_are_answered_as_before() -> None:

@@ -92,7 +92,7 @@ def test_online_waits_until_the_disks_have_what_they_missed(inside: InProcess) -
         ("alter diskgroup RECO offline disks in failgroup EXA1CEL01, EXA1CEL02", "ORA-15066"),
         ("alter diskgroup RECO drop disk RECO_CD_03_EXA1CEL09", "did you mean"),
         ("alter diskgroup RECO add disk 'o/*/DATA_CD_03*'", "MEMBER of disk group DATA"),
-        ("alter diskgroup RECO check", "neither a query nor a change that `help docs sql` lists"),
+        ("alter diskgroup RECO check", "it is neither a query nor a change that `help docs sql` lists"),
         ("create diskgroup X disk 'o/*/X_FD*', 'o/*/X_CD*'", "one failure group for each cell"),
         ("create diskgroup X disk 'o/*/X_*' attribute 'compatible.asm'=''", "compatible.asm are empty"),
         ("create diskgroup X disk 'o/192.168.10.11/X_*'", "of one prefix on all cells"),

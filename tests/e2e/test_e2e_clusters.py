@@ -20,7 +20,7 @@ def t2(program: Any) -> Iterator[Any]:
 def test_clusters_are_kept_apart(t2: Any) -> None:
     """Each cluster has its own SIDs, disk groups and databases; a disk group made in one is not seen in the other."""
     ambiguous = t2("-r", "t2", "show", "diskgroup")
-    assert ambiguous.code == 2 and "the ASM clusters c1, c2: say asm=NAME" in ambiguous.err
+    assert ambiguous.code == 2 and "the ASM clusters c1, c2: give asm=NAME" in ambiguous.err
     config = t2.home / "c"
     config.write_text(t2.ok("emulator", "ssh-config", "t2").out, encoding="utf-8")
     seen = subprocess.run(

@@ -78,7 +78,7 @@ def test_a_database_counts_by_instance(inside):
     inside.ok("-r", "t1", "snap sysstat db=SPOT as=db1")
     inside.ok("-r", "t1", "snap sysstat db=SPOT as=db2")
     done = inside("-r", "t1", "compare db1 db2")
-    assert done.code == 2 and "delta db1 db2 shows each counter that moved" in " ".join(done.err.split())
+    assert done.code == 2 and "`delta db1 db2` shows each counter that changed" in " ".join(done.err.split())
     _moved(inside.home, SYSSTAT, "db1", by=3, collected=60_000)
     rows = inside.ok("-r", "t1", "-o", "json", "delta db1 db2").records
     assert {row["cell"] for row in rows} == {"SPOT1", "SPOT2", None}

@@ -106,7 +106,7 @@ def test_snapshots_that_are_not_alike_are_refused(shared: InProcess, inside: InP
     said = "exa1cel[01-03]: IORM dbPlan: SPOT flashlog: not set → off"
     assert refused.code == 2 and refused.out == ""
     told = refused.err.replace("->", "→")  # A plain locale has no such arrow.
-    assert f"before and after are not alike: {said}" in told and "--anyway" in told
+    assert f"before and after differ in more than the load: {said}" in told and "--anyway" in told
     marked = inside.ok("-r", "t1", "-o", "json", "delta", "before", "after", "--anyway")
     assert [row["cell"] for row in marked.records] == [*CELLS, None] * 2
     assert all(row["valid"] and row["unlike"] == [said] for row in marked.records)

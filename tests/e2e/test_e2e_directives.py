@@ -64,7 +64,10 @@ def test_one_directive_changes(held: InProcess, statement: str, who: Who, after:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("unset iorm db=SPOT", "db=SPOT type=profile is the profile's, db=SPOT type=database the database's own"),
+        (
+            "unset iorm db=SPOT",
+            "db=SPOT type=profile means the directive of the profile, db=SPOT type=database that of the database",
+        ),
         ("unset iorm share db=SPOT", "no directive for a database SPOT, but one for a profile of that name"),
         ("set iorm db=SPOT limit=9", "no directive for a database SPOT, but one for a profile of that name"),
         ("disable flashlog db=SPOT", "no directive for a database SPOT, but one for a profile of that name"),

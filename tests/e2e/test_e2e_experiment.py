@@ -184,7 +184,7 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     )
     (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
     rack.dies("block 1, ", "-r", "t1", "run", "measured", "-y")
-    assert "`resume` continues it, `resume --abandon` carries out only its finally" in rack("-r", "t1", "cells").err
+    assert "`resume` continues it, `resume --abandon` runs only its finally" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     behind = done.err.partition("[12/12] block 6")[2]
     assert "Plan on t1: disable flashlog db=ERP" in behind
@@ -258,7 +258,7 @@ def test_nobody_else_goes_on_with_an_experiment_that_runs(rack: InProcess) -> No
     try:
         assert "experiment alive" not in rack("-r", "t1", "cells").err
         done = rack("-r", "t1", "resume", "-y")
-        assert done.code == 2 and "is being carried out by process" in done.err
+        assert done.code == 2 and "is being run by process" in done.err
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=300)
@@ -269,7 +269,7 @@ STOPPED = [
     (
         "workload='prompt nothing'",
         1,
-        "measured nothing: SPOT had no log file sync; workload= gives a load for the runs",
+        "measured nothing: SPOT had no log file sync; give a load for the runs with workload=",
     ),
     ("workload='check all flashcache.status = broken'", 1, "run 1 of 14: check all flashcache.status = broken"),
     ("reset='check no griddisk'", 1, "check no griddisk"),

@@ -169,7 +169,7 @@ def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InPro
     found = verdict(done)
     assert (
         "a redo write takes" in done.err
-        and "Gives way: before a run while a redo write takes longer than 2 ms" in done.err
+        and "Gives way: waits before a run while a redo write takes longer than 2 ms" in done.err
     )
     assert done.err.index(": pausing") < done.err.index(": continuing after") < done.err.index("[1/14] block 1")
     assert (found["blocks"], found["pauses"], found["madeAnew"]) == (7, 1, 0) and found["pausedSeconds"] > 0

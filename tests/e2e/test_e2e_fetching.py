@@ -191,7 +191,7 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         ("@all:/etc/passwd x", "is for hosts, not cells"),
         (
             "exa1cel02:/etc/passwd x",
-            "exa1cel02 is a cell; the text of a cell's file: on exa1cel02 sh cat /etc/passwd > FILE",
+            "exa1cel02 is a cell; for the text of a cell's file, type `on exa1cel02 sh cat /etc/passwd > FILE`",
         ),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_host_is_named_by_its_end_and_equal_answers_are_folded(inside):
         ("on @db flush flashcache -y", "flush flashcache is for cells, but exa1db[01-02] are hosts"),
         ("on @db list griddisk", "are hosts; nothing was sent"),
         ("on @db drop griddisk all prefix=x -y", "are hosts; nothing was sent"),
-        ("on @db,exa1cel01 sh uptime", "these are cells (exa1cel01) and hosts (exa1db[01-02])"),
+        ("on @db,exa1cel01 sh uptime", "there are cells (exa1cel01) and hosts (exa1db[01-02])"),
         ("use @db", "exa1db[01-02] are not cells"),
         ("on @dbs sh uptime", "did you mean @db?"),
         ("on exa1db09 sh uptime", "exa1db09 is not in rack t1, which has exa1cel[01-03],exa1db[01-02]"),
@@ -166,9 +166,12 @@ def test_tab_offers_groups_and_hosts_behind_on(inside):
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("on @db alter dbserver comment='x'", "on HOST sh --accept-opaque dbmcli"),
-        ("on @db alter dbserver shutdown services ms", "changes nothing of it; nothing was sent"),
-        ("on @db alter dbserver led on", "changes nothing of it; nothing was sent"),
+        ("on @db alter dbserver comment='x'", "`on HOST sh --accept-opaque dbmcli"),
+        (
+            "on @db alter dbserver shutdown services ms",
+            "exacell can only read DBSERVER, not change it; nothing was sent",
+        ),
+        ("on @db alter dbserver led on", "exacell can only read DBSERVER, not change it; nothing was sent"),
         ("alter dbserver location='x'", "on @db alter dbserver location='x'"),
         ("on @db alter cell comment='x'", "are hosts; nothing was sent"),
     ],

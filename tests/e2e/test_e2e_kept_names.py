@@ -80,15 +80,15 @@ def test_a_name_stands_where_a_file_does(kept: InProcess, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("import r2:limited", "r2:limited: no run has kept that; `results --all` lists the runs"),
+        ("import r2:limited", "r2:limited: no run has kept such a name; `results --all` lists the runs"),
         (
             "import nosuch",
-            "nosuch: No such file or directory, and no run has kept that; `results --all` lists",
+            "nosuch: No such file or directory, and no run has kept such a name; `results --all` lists",
         ),
         ("import ./nosuch", "nosuch: No such file or directory"),
-        ("import limited@exa1db01", "limited@exa1db01: no run has kept that"),
-        ("compare nosuch limited", "nosuch names no import, file, run's result, snapshot"),
-        ("import cells", "r1:cells: its content is of no known program"),
+        ("import limited@exa1db01", "limited@exa1db01: no run has kept such a name"),
+        ("compare nosuch limited", "nosuch is not the name of an import, a file, a run's result, a snapshot"),
+        ("import cells", "r1:cells: exacell does not know the program that wrote it"),
     ],
 )
 def test_none_and_others_are_told(kept: InProcess, words: str, said: str) -> None:

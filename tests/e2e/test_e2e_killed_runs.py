@@ -267,10 +267,10 @@ def test_a_command_that_can_not_be_read_is_done_again_only_where_somebody_says_s
     assert refused.code == 2 and "exacell can't read what it did there; nothing was sent" in told(refused.err)
     assert operator.off()
     with operator.program.at_terminal("-r", "t1", "resume -y", columns=150) as terminal:
-        terminal.child.expect_exact("carry it out again?")
+        terminal.child.expect_exact("run it again?")
         terminal.child.send("n\r")
         said = terminal.rest()
-    assert "is not carried out again" in told(said) and not operator.off()
+    assert "is not run again" in told(said) and not operator.off()
     operator.whole()
 
 
@@ -334,7 +334,7 @@ def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
         assert until(operator.off)
         assert operator.ask("pending") == []
         refused = operator.inside("-r", "t1", "resume", "-y")
-        assert refused.code == 2 and f"is being carried out by process {process.pid}" in refused.err
+        assert refused.code == 2 and f"is being run by process {process.pid}" in refused.err
     finally:
         process.terminate()
         process.wait()

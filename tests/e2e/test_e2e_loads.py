@@ -37,7 +37,7 @@ def test_a_name_with_another_programs_figures_is_refused(inside: InProcess) -> N
     """Figures of a load never replace an import; nothing is sent then."""
     inside.ok("import", "as=iet", "examples/data/iet_iops.csv")
     done = inside("-r", "t1", "drive", "scans", "db=SPOT", "as=iet", "-y")
-    assert done.code == 2 and "this name has an import of another program" in done.err
+    assert done.code == 2 and "an import of another program has this name already" in done.err
     assert there(inside) == 0
 
 

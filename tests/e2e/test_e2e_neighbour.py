@@ -182,7 +182,7 @@ def test_no_file_of_ours_holds_a_password(ours: Program, shared: Program) -> Non
         assert SECRET not in done.err or statement.startswith("sh "), done.err
     assert ours("-r", "t1", "-y", stdin=f"{wrong}\n").code == 1
     again = ours("-r", "t1", "retry failed", "-y")
-    assert again.code == 2 and "holds a password or a key that exacell does not keep" in one_line(again)
+    assert again.code == 2 and "contains a password or a key, which exacell does not keep" in one_line(again)
     assert "type the whole statement again" in again.err
     told = ours("-r", "t1", "-y", f"alter user nosuch password='{SECRET}'", "-n")
     assert "every user of this host can read them" in told.err

@@ -64,7 +64,7 @@ def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: 
     assert done.code == 0, done.err
     for size in ("16g", "32g"):
         assert f"Plan on t1: resize flashcache size={size}" in done.out + done.err
-    assert done.err.count("-n carries out no earlier line, so this is not checked") == 2
+    assert done.err.count("-n runs no earlier line, so this is not checked") == 2
     assert sizes(inside) == before
 
 
@@ -295,7 +295,7 @@ def test_on_a_condition_is_judged_where_its_line_stands(inside: InProcess) -> No
     assert [row.get("name") or row["comment"] for row in done.records] == ["exa1cel02", "chosen"]
     assert "  2  on (where comment=chosen) list cell attributes name\n" in done.err
     none = inside("-r", "t1", "run inner")
-    assert none.code == 2 and "'where comment=chosen' is true on none of exa1cel[01-03]" in none.err
+    assert none.code == 2 and "'where comment=chosen' is not true on any of exa1cel[01-03]" in none.err
 
 
 def test_a_plan_for_cells_where_something_holds_is_kept_as_it_can_be_typed(inside: InProcess) -> None:
@@ -312,7 +312,7 @@ def test_a_line_with_nothing_to_do_says_so(inside: InProcess) -> None:
     for statement in ("run again", "plan @again"):
         assert said in inside.ok("-r", "t1", statement, "-y").err, statement
     dry = inside.ok("-r", "t1", "run again", "-n")
-    assert said in dry.err and "-n: undo run would take back the changes of the run up to there" in dry.err
+    assert said in dry.err and "-n: undo run would take back the changes of the run up to this line" in dry.err
 
 
 @pytest.mark.parametrize(

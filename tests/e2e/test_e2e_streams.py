@@ -23,8 +23,8 @@ from tests.support.patience import LONG_S
 from tests.support.program import InProcess, Program
 
 CELLS = {"exa1cel01", "exa1cel02", "exa1cel03"}
-FULL = "standard output: no space left on device; the output is cut off, what was done on cells stands"
-CLOSED = "standard output: it is closed; the output is cut off, what was done on cells stands"
+FULL = "standard output: no space left on device; the output is not complete; changes on cells are not affected"
+CLOSED = "standard output: it is closed; the output is not complete; changes on cells are not affected"
 SHARES = cycle(range(2, 33))
 """A share for DEFAULT that it has not yet, so that each change is one."""
 
@@ -147,7 +147,7 @@ def test_a_script(outside: Program, way: str) -> None:
     assert (done.returncode, no_crash(outside)) == (0 if way == "all closed" else taken.read, True), done.stderr
     assert len(outcomes(outside)) == (0 if way == "all closed" else 6)
     if taken.told:
-        assert done.stderr.count("the output is cut off") == 1
+        assert done.stderr.count("the output is not complete") == 1
 
 
 @pytest.mark.parametrize("way", ["full", "both closed", "no reader"])
@@ -169,7 +169,7 @@ def test_a_file_that_takes_nothing(outside: Program, statement: str, code: int) 
     """Data behind ``>`` that is lost is told with the file's name; a change stands, with its exit code and number."""
     done = outside("-r", "t1", f"{statement.format(next(SHARES))} > /dev/full")
     assert done.code == code
-    assert "/dev/full: no space left on device; it is cut off, what was done on cells stands" in done.err
+    assert "/dev/full: no space left on device; it is not complete; changes on cells are not affected" in done.err
     assert len(outcomes(outside)) == (0 if code else 3) and ("change 1, journal" in done.err) == (code == 0)
 
 
@@ -186,7 +186,7 @@ def test_a_spool_file_that_takes_nothing(outside: Program) -> None:
     script = f"spool /dev/full\nlist cell\nset iorm db=default share={next(SHARES)} -y\nlist cell\n"
     done = outside("-r", "t1", stdin=script)
     assert done.code == 0 and done.out.count("online") == 6 and len(outcomes(outside)) == 3
-    assert done.err.count("/dev/full: no space left on device; it is cut off, and spooling has ended") == 1
+    assert done.err.count("/dev/full: no space left on device; it is not complete, and spooling has ended") == 1
 
 
 TERMINALS = {

@@ -146,7 +146,10 @@ def test_thousands_of_rows_are_not_folded_and_that_is_said() -> None:
     assert too_many_to_fold(result) == ""
     assert next(line for line in lines(result, "table") if "n0" in line).split() == ["c[1-2]", "n0"]
     more = Result(records=Rows(["name"], [("c1", (names,)), ("c2", ([*names, "x"],))]), fold=True)
-    assert too_many_to_fold(more) == "100,001 rows: above 100,000 cells are not folded, each has its own rows"
+    assert (
+        too_many_to_fold(more)
+        == "100,001 rows: answers with more than 100,000 rows are not folded, each cell has its own rows"
+    )
     assert [line.split() for line in lines(each_cell_apart(more), "table") if line.endswith(" n0")] == [
         ["c1", "n0"],
         ["c2", "n0"],

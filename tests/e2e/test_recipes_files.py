@@ -264,8 +264,8 @@ def test_what_is_typed_becomes_a_recipe(program: InProcess) -> None:
 @pytest.mark.parametrize(("typed", "code", "said"), [
     ("record stop", 2, "nothing is being recorded; type `record start NAME` to begin"),
     ("record start a\nrecord start b", 2, "recipe a is being recorded; type `record stop` to end it"),
-    ("record start a\nrecord stop", 0, "no statement for a recipe was typed"),
-    ("record start a\nset timing off\nrecord stop", 0, "no statement for a recipe was typed"),
+    ("record start a\nrecord stop", 0, "you typed no statement for a recipe"),
+    ("record start a\nset timing off\nrecord stop", 0, "you typed no statement for a recipe"),
 ])  # fmt: skip
 def test_a_recording_that_comes_to_nothing(program: InProcess, typed: str, code: int, said: str) -> None:
     """A recording that was not begun, was begun twice or holds nothing for a recipe says so, and leaves no file."""

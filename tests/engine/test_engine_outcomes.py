@@ -43,7 +43,7 @@ def test_what_nothing_proves_is_not_called_verified() -> None:
     """A statement of which nothing can be read back should say so; any proof behind it makes it verified."""
     bare, proven = Step(target="c1", what="x", statement="X"), STEPS[1]
     for steps, told in (
-        ((bare,), "1 statement, as answered; there is nothing to read back"),
+        ((bare,), "1 statement, as the target answered; there is nothing to read back"),
         ((bare, proven), "2 statements, verified"),
     ):
         plan = Plan(statement="s", rack="t1", stages=tuple(Stage(title=step.what, steps=(step,)) for step in steps))

@@ -182,7 +182,7 @@ def test_a_change_that_is_being_carried_out_is_left_alone(
     )
     with pytest.raises(RefusedError) as refused:
         verb(desk)
-    assert "(alter iormplan objective=low_latency) is being carried out by process " in told(refused.value)
+    assert "(alter iormplan objective=low_latency) is being run by process " in told(refused.value)
     assert refused.value.hint == "wait until it ends, or end that process first"
     assert (desk.done, desk.bench.transport.sent) == ([], [])
 
@@ -208,12 +208,12 @@ RETRY: list[tuple[list[Left], str, list[str]]] = [
     ([], "there is no change of rack t1 to retry | journal show", []),
     (
         [did("done")],
-        "change 1 (alter iormplan objective=low_latency) failed on no cell | journal show 1",
+        "change 1 (alter iormplan objective=low_latency) did not fail on any cell | journal show 1",
         [],
     ),
     (
         [did("failed: x"), did("done")],
-        "change 2 (alter iormplan objective=low_latency) failed on no cell | journal show 2",
+        "change 2 (alter iormplan objective=low_latency) did not fail on any cell | journal show 2",
         [],
     ),
     (
@@ -246,7 +246,7 @@ RETRY: list[tuple[list[Left], str, list[str]]] = [
     ),
     (
         [Left("alter iormplan objective=low_latency", [(SERVICE, "done")], end=OVER)],
-        "change 1 (alter iormplan objective=low_latency) failed on no cell | journal show 1",
+        "change 1 (alter iormplan objective=low_latency) did not fail on any cell | journal show 1",
         [],
     ),
 ]
@@ -270,7 +270,7 @@ def test_retry_goes_exactly_where_it_failed(desk: Desk, changes: list[Left], ref
     ("states", "where"), [(("done", "failed: x"), TWO), (("unknown: x", "open"), "exa1cel[01-02]")]
 )
 def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: tuple[str, str], where: str) -> None:
-    """A dcli or sh that did not end well somewhere is never said to have failed on no cell: the targets are named."""
+    """A dcli or sh that did not end well somewhere is never said to have did not fail on any cell: the targets are named."""
     steps = list(zip((step(ONE), step(TWO)), states, strict=True))
     desk.left(Left("dcli -c x reboot", steps, end={"exitCode": 1}, plan=False))
     with pytest.raises(RefusedError) as refused:
@@ -282,7 +282,7 @@ def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: 
         refused.value
     )
     desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
-    with pytest.raises(RefusedError, match=r"change 2 .* failed on no cell"):
+    with pytest.raises(RefusedError, match=r"change 2 .* did not fail on any cell"):
         retry(desk.session, desk, desk.request, {})
 
 

@@ -415,7 +415,7 @@ def test_an_undo_that_ended_half_way_is_told_and_gone_on_with(desk: Desk, attemp
 def test_an_undo_that_is_under_way_is_not_begun_a_second_time(desk: Desk) -> None:
     """While a living process takes a change back, nobody else does: the process is named."""
     desk.left(Left("alter it", PARTS, TWICE, OVER), Left("alter it", [(step(ONE), "open")], body=actor() | UNDO))
-    with pytest.raises(RefusedError, match=r"change 2 \(alter it\) is being carried out by process"):
+    with pytest.raises(RefusedError, match=r"change 2 \(alter it\) is being run by process"):
         undo(desk.session, desk, desk.request, [1], {})
     assert desk.done == []
 

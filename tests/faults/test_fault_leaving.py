@@ -215,7 +215,7 @@ def test_more_than_was_confirmed_is_refused(tmp_path: Path) -> None:
     site.at_the_answer(lambda: site.raw(TWO, "alter griddisk all active"))
     said = site.operator.do(f"dcli -c {TWO} cellcli -e alter griddisk all inactive")
     assert said.code == 2 and site.struck == []
-    assert "its risk is redundancy now, and was performance when it was judged" in said.text
+    assert "its risk is now redundancy; it was performance when you confirmed it" in said.text
 
 
 def test_a_cell_that_stops_answering_gets_nothing(tmp_path: Path) -> None:

@@ -178,7 +178,7 @@ def test_a_head_of_no_row_that_announces_nothing_is_nobodys(tmp_path: Path) -> N
     journal = Journal(tmp_path / "journal.db")
     journal._connect().close()
     journal.keep_head(0, GENESIS)
-    assert "is not the one that was written" in journal.verify()
+    assert "was changed after it was written" in journal.verify()
     with pytest.raises(JournalError, match="rows are missing or edited"):
         journal.begin("t1", {})
     with pytest.raises(JournalError, match="does not have row 0 as in its kept head"):

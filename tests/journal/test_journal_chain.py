@@ -117,12 +117,12 @@ def test_verify_finds_rows_that_changed_places(journal: Journal) -> None:
 
 
 def test_verify_finds_a_chain_that_was_made_again(journal: Journal, tmp_path: Path) -> None:
-    """A journal whose rows were all made again, with a whole chain of their own, is not the one that was written."""
+    """A journal whose rows were all made again, with a whole chain of their own, was changed after it was written."""
     other = Journal(tmp_path / "other" / "journal.db")
     for number in range(9):
         other.begin("t1", {"statement": f"forged {number}"})
     shutil.copy(other.path, journal.path)
-    assert journal.verify() == "row 7 is not the one that was written"
+    assert journal.verify() == "row 7 was changed after it was written"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_verify_finds_a_damaged_head(journal: Journal, text: str) -> None:
 def test_verify_finds_a_forged_head(journal: Journal, head: str) -> None:
     """A head that names another row than the one that was written is found, and stops writing."""
     journal.head_path.write_text(head + "\n")
-    assert "is not the one that was written" in journal.verify()
+    assert "was changed after it was written" in journal.verify()
     with pytest.raises(JournalError, match="missing or edited"):
         journal.begin("t1", {})
     with pytest.raises(JournalError, match=f"does not have row {head[0]} as in its kept head"):
@@ -199,9 +199,9 @@ def test_nobody_tidies_up_by_mistake(journal: Journal) -> None:
 
 
 def test_a_head_of_no_row(journal: Journal) -> None:
-    """A head that counts no row is not the one that was written, even with the newest hash."""
+    """A head that counts no row was changed after it was written, even with the newest hash."""
     journal.head_path.write_text(f"0 {journal.entries()[-1].hash}\n")
-    assert journal.verify() == "row 0 is not the one that was written"
+    assert journal.verify() == "row 0 was changed after it was written"
 
 
 def test_a_journal_whose_first_row_failed_is_empty_and_whole(tmp_path: Path) -> None:

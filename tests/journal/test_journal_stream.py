@@ -183,7 +183,7 @@ def test_an_export_that_is_interrupted_says_where_it_ends(journal: Journal, monk
     monkeypatch.setattr(desk.console, "data", pressed)
     found = desk.export("--all-racks")
     assert desk.rows == [1, 2, 3, 4] and found.exit_code is ExitCode.INTERRUPTED
-    assert found.problems == ["interrupted: what was written ends with row 4; the last one to write is row 21"]
+    assert found.problems == ["interrupted: written up to row 4; the last row would be 21"]
 
 
 def test_who_reads_keeps_nobody_from_writing(journal: Journal) -> None:

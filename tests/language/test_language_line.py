@@ -346,7 +346,7 @@ def test_an_on_in_quotes_is_a_value(text: str) -> None:
 )
 def test_an_on_that_names_nothing_is_refused(text: str, fault: str) -> None:
     """Where a value is empty that names the cells, ON never means all of them."""
-    with pytest.raises(StatementError, match="names no cell and no host") as caught:
+    with pytest.raises(StatementError, match="is neither a cell nor a host") as caught:
         parse_line(text)
     assert text[caught.value.start : caught.value.end] == fault
 

@@ -39,11 +39,11 @@ WRONG = {
     "sh --": ("sh needs a command: sh uptime", ""),
     "sh --reason": ("--reason needs a value: --reason=…", ""),
     "sh uptime --accept-opaque": (
-        "sh: --accept-opaque comes after the command, so it would be passed to the command; nothing was sent",
+        "sh: --accept-opaque comes after the command, so it would be part of the command; nothing was sent",
         "for exacell's flag, write `sh --accept-opaque …`; if it is meant for the command, write `sh -- …`",
     ),
     "sh uptime --ssh-config=x": (
-        "sh: --ssh-config=x comes after the command, so it would be passed to the command; nothing was sent",
+        "sh: --ssh-config=x comes after the command, so it would be part of the command; nothing was sent",
         "for exacell's flag, write `exacell --ssh-config=x … sh …`; if it is meant for the command, write `sh -- …`",
     ),
 }

@@ -30,7 +30,7 @@ from tests.support.every import every
                                   "FL_DISK_FIRST; help metric"),
         ("FL_DISK_FIRST", "type: show metric FL_DISK_FIRST"),
         ("status", "type: show health (is the rack well?)"),
-        ("griddisks", "type: list griddisk; `help griddisk` shows what else can be done with it"),
+        ("griddisks", "type: list griddisk; `help griddisk` shows its other statements"),
         ("FlashCache", "type: list flashcache"),
         ("take down exa1cel02", "type: can offline exa1cel02 (may I take this cell down?)"),
         ("is flash logging worth it?", "type: run flashlog_ab db=<db> -n"),

@@ -66,19 +66,19 @@ def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path
     [
         (
             ("compare", "nosuch", "awr-11.txt"),
-            "nosuch names no import, file, run's result, snapshot, experiment or set of trace files",
+            "nosuch is not the name of an import, a file, a run's result, a snapshot, an experiment or a set of trace files",
         ),
         (("compare", "awr-11.txt", "fio-mixed.json"), "they measure different things"),
         (("import", "nosuch.json"), "nosuch.json: No such file or directory"),
         (
             ("import", "levels.fio"),
-            "is a job file of fio, which import does not read; run fio with --output-format=json",
+            "is a job file of fio, which `import` can't read; run fio with --output-format=json",
         ),
         (
             ("import", "fio-mixed.json", "awr-11.txt"),
-            "files of fio and an AWR report are no one set; import them apart",
+            "files of fio and an AWR report can't be imported as one; import each by itself",
         ),
-        (("import", "kind=fio", "awr-11.txt"), "nothing in it is of fio"),
+        (("import", "kind=fio", "awr-11.txt"), "it has nothing of fio"),
         (("import",), "import needs FILES"),
     ],
 )

@@ -131,7 +131,7 @@ def test_waits_that_are_not_the_total_are_not_taken_for_it() -> None:
         ("WORKLOAD REPOSITORY REPORT (RAC)\n", "awrgrpt.sql"),
         ("<html><head><title>AWR RAC Report for DB: SPOT</title><table></table>", "awrgrpt.sql"),
         ("WORKLOAD REPOSITORY COMPARE PERIOD REPORT\n", "awrddrpt.sql"),
-        ("WORKLOAD REPOSITORY report for\n", "its load profile has no line"),
+        ("WORKLOAD REPOSITORY report for\n", "its load profile is empty"),
     ],
 )
 def test_what_can_not_be_told_is_refused(made: str, why: str) -> None:

@@ -100,7 +100,7 @@ def test_the_schedule_tells_all_that_will_happen() -> None:
         "a difference of 1.9 %, four times out of five, if the two runs of a block spread by 1 %, as in e0; "
         "p can be 3.1 % at the least" in text
     )
-    assert "Time: 24m00s, 16 times the reset" in text and "as it is now (on)" in lines[-1]
+    assert "Time: 24m00s, 16 times the reset" in text and "goes back to its present value (on)" in lines[-1]
     few = schedule_lines(replace(EMPTY, design=replace(DESIGN, blocks=5)), None, "")
     assert any("nothing: a verdict needs 6 blocks" in line for line in few)
     assert "6 blocks detect" in same_line(measured(530, 500))
@@ -150,7 +150,7 @@ def test_what_can_not_show_anything_is_named_beforehand(
 def test_cells_that_differ_are_told() -> None:
     """A cell of another cache size is named with both sizes; equal cells are not."""
     (line,) = fairness.unlike_cells(cells({}, {"cacheSize": "309237645312"}, {}))
-    assert line == "cells are not alike: flash cache size: 364.5G on cel[01,03]; 288G on cel02"
+    assert line == "cells differ: flash cache size: 364.5G on cel[01,03]; 288G on cel02"
     assert fairness.unlike_cells(cells({}, {}, {})) == []
 
 
@@ -270,8 +270,8 @@ NO_FACTORS = [
     ("iorm", ("on", "off"), "factor=iorm is unknown; use flashlog, cell_flash_cache:OWNER.TABLE"),
     ("weather:sun", ("on", "off"), "factor=weather:sun is unknown"),
     ("flashlog", ("on", "maybe"), "flash log can be on, off"),
-    ("cell_flash_cache:orders", ("keep", "none"), "give a table as OWNER.NAME"),
-    ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "give a table as OWNER.NAME"),
+    ("cell_flash_cache:orders", ("keep", "none"), "write the table as OWNER.NAME"),
+    ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "write the table as OWNER.NAME"),
     ("parameter:sga_target", ("1", "2"), "sets only parameters that affect nothing but speed"),
     ("parameter:sga_target", ("1", "2"), "it does not know this one"),
     ("parameter:open_cursors", ("300", "four"), "'four' is not such a value of this one"),
@@ -323,14 +323,19 @@ def test_a_level_that_is_neither_is_given_back_and_not_run_at() -> None:
     third = replace(EMPTY, design=designed("setting:/sys/block/sdb/queue/max_sectors_kb", ("1280", "4096")), now="512")
     assert {run.level for run in third.schedule if run.pair} == {"4096"}
     lines = schedule_lines(third, None, "")
-    assert "  A/A stretch: 4 runs at 4096" in lines and lines[-1].endswith("as it is now (512)")
+    assert "  A/A stretch: 4 runs at 4096" in lines and lines[-1].endswith("goes back to its present value (512)")
 
 
 def test_what_was_noticed_in_runs_that_are_made_anew_is_not_told_of_those_that_count() -> None:
     """A disturbance of a run that was left out is no reproach to the run in its place, in one block as in several."""
     found = measured(530, 500)
     first, second, *_ = (run.number for run in found.schedule if run.block == 1)
-    others = ("cells are not alike: release", "run 1: a flush", f"run {second + 1}: a flush", "at the end a rebalance")
+    others = (
+        "cells differ: release",
+        "run 1: a flush",
+        f"run {second + 1}: a flush",
+        "at the end a rebalance",
+    )
     found = replace(found, noticed=(*others, f"run {first}: a flush", f"run {second}: a flush"))
     left = found.without((1, 0))
     assert left.noticed == others
@@ -352,7 +357,10 @@ def test_giving_way_is_told_with_the_verdict() -> None:
 
 def test_what_came_on_the_way_is_told_once() -> None:
     """Of the reasons at the end those count whose kind was not there at the beginning, whatever their figures are."""
-    before = ["other databases have 30% of the requests to the cells (ERP 100/s)", "cells are not alike: release: a; b"]
+    before = [
+        "other databases have 30% of the requests to the cells (ERP 100/s)",
+        "cells differ: release: a; b",
+    ]
     now = [
         "other databases have 45% of the requests to the cells (ERP 200/s)",
         "disk group DATA is being rebalanced (REBAL)",

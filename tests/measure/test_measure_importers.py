@@ -225,9 +225,9 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
 @every(
     [
         ("fio-status-interval.json", "the last of 4 documents counts: the others tell of the run on its way"),
-        ("fio-appended.json", "2 runs stand in one file"),
-        ("iostat-appended.txt", "2 runs stand in one file"),
-        ("orion_twice_summary.txt", "2 runs stand in one file"),
+        ("fio-appended.json", "2 runs are in one file"),
+        ("iostat-appended.txt", "2 runs are in one file"),
+        ("orion_twice_summary.txt", "2 runs are in one file"),
         ("iostat-idle.txt", "columns left out: rrqm/s, %rrqm, wrqm/s, %wrqm, dkB/s, drqm/s, %drqm, dareq-sz"),
         (
             "esxtop-idle.csv",
@@ -235,10 +235,10 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
         ),
         ("awr_info-repeated.txt", "columns left out: DB CPU, DB Tm, TOP WAIT"),
         ("fio-two-jobs.json", "at the same time ran: randread 8k, write 128k"),
-        ("fio-group-of-two.json", "group_reporting put jobs that differ into one"),
+        ("fio-group-of-two.json", "group_reporting combined different jobs into one"),
         ("fio-rate-limited.json", "iodepth=32, but 95 % of its I/Os were alone: its load is 1"),
-        ("fio-gtod.json", "latencies were not taken of all I/Os"),
-        ("fio-2.2.json", "it does not tell the options of its jobs: rw, bs and load are unknown"),
+        ("fio-gtod.json", "fio did not measure the latency of all I/Os"),
+        ("fio-2.2.json", "the file does not have the options of its jobs: rw, bs and load are unknown"),
         ("fio-row@ini1.json fio-row@ini2.json", "ini1, ini2 are parts of one run: their rates are added"),
     ]
 )
@@ -657,9 +657,9 @@ def test_jobs_that_did_nothing_are_named() -> None:
     body = json.loads(_fio(100, 5))
     idle = {**body["jobs"][0], "jobname": "z", "read": {}}
     assert alone(imported(("a", json.dumps({**body, "jobs": [*body["jobs"], idle]})))).verdict == "z did no I/O."
-    with pytest.raises(RefusedError, match=r"no job in it did an I/O \(z did no I/O\)"):
+    with pytest.raises(RefusedError, match=r"none of its jobs did an I/O \(z did no I/O\)"):
         imported(("a", json.dumps({**body, "jobs": [idle]})))
-    with pytest.raises(RefusedError, match=r"no job in it did an I/O \(e ended with error 28 \(no space left\)"):
+    with pytest.raises(RefusedError, match=r"none of its jobs did an I/O \(e ended with error 28 \(no space left\)"):
         imported(*files("fio-error.json"))
 
 
@@ -769,7 +769,7 @@ def _changes(body: Any, value: Any) -> Iterator[Any]:
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1e999"])
 def test_what_is_no_number_is_damage(number: str) -> None:
     """JSON that has NaN or a number beyond all bounds is damaged: no figure comes of it."""
-    with pytest.raises(RefusedError, match="is no number"):
+    with pytest.raises(RefusedError, match="is not a number"):
         imported(("a", _fio(100, 5).replace('"iops": 100', f'"iops": {number}')))
 
 

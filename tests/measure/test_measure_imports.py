@@ -150,7 +150,7 @@ def test_a_matrix_without_a_unit_gets_it_from_its_rates() -> None:
     lonely = imported("old", "orion_11_lat.csv")
     assert "latencyUs" not in levels(lonely.runs)[0].values
     assert any("together with its _iops.csv" in note for note in alone(lonely).notes)
-    with pytest.raises(RefusedError, match="nothing tells of what"):
+    with pytest.raises(RefusedError, match="it is not clear what it measured"):
         read((DATA / "orion_11_iops.csv").read_text(), "numbers.csv")
 
 
@@ -233,7 +233,11 @@ def test_a_note_says_of_which_set_it_is() -> None:
     ("a", "b", "why"),
     [
         ("fio-mixed.json", "orion_12_iops.csv", "they measure different things"),
-        ("fio-mixed.json", "fio-redo.json", r"not alike: bs: 8k → 4k; rw: randrw → write; ioengine: psync → sync"),
+        (
+            "fio-mixed.json",
+            "fio-redo.json",
+            r"differ in more than the load: bs: 8k → 4k; rw: randrw → write; ioengine: psync → sync",
+        ),
         ("vscsistats.csv", "vscsistats.csv", ""),
         ("sg_vpd-reported.txt", "queues.txt", "they measure different things"),
         ("orion_11_iops.csv", "orion_11_mbps.csv", "have nothing in common: a holds small, b large"),
@@ -259,13 +263,13 @@ def test_anyway_compares_and_says_what_differs() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "why"),
     [
-        ("hello\n", "", "of no known program"),
+        ("hello\n", "", "does not know the program"),
         ("", "", "is empty"),
         ('{"fio version": "fio-3.33", "jobs": [', "", "cut or damaged"),
-        ('{"fio version": "fio-3.33", "jobs": []}', "", "no job in it did an I/O"),
+        ('{"fio version": "fio-3.33", "jobs": []}', "", "none of its jobs did an I/O"),
         ("Device r/s w/s %util\n", "", "no report of devices"),
-        ("hello\n", "fio", "nothing in it is of fio"),
-        ("FILE|SESSIONS|ELAPSED|\n", "", "no report below the head"),
+        ("hello\n", "fio", "it has nothing of fio"),
+        ("FILE|SESSIONS|ELAPSED|\n", "", "no report after the header"),
     ],
 )
 def test_what_is_no_output_is_refused_in_a_line(text: str, kind: str, why: str) -> None:
@@ -290,7 +294,7 @@ def test_files_that_are_cut_never_end_in_a_fault(name: str) -> None:
 def test_signs_of_two_programs_are_asked_about() -> None:
     """A file with the output of two programs is not guessed about: kind= says which is meant."""
     text = (DATA / "iostat-10.txt").read_text() + (DATA / "calibrate.txt").read_text()
-    with pytest.raises(RefusedError, match="signs of iostat -x and CellCLI's CALIBRATE") as refused:
+    with pytest.raises(RefusedError, match="it looks like iostat -x and CellCLI's CALIBRATE") as refused:
         read(text, "both.txt")
     assert "kind=iostat|calibrate" in (refused.value.hint or "")
     assert read(text, "both.txt", "calibrate").kind == "calibrate"

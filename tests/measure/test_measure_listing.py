@@ -69,11 +69,14 @@ def later(shot: Snapshot) -> dict[str, object]:
     [
         ("", "no counter of LIST METRICCURRENT"),
         ("root:x:0:0:root:/root:/bin/bash\n", "line 1: 'root:x"),
-        ("\t CD_00_exa1cel01\t active\n", "is no row of LIST METRICCURRENT"),
+        ("\t CD_00_exa1cel01\t active\n", "is not a row of LIST METRICCURRENT"),
         ("\t FL_DISK_FIRST\t FLASHLOG\t 32.669.310 IO requests\n", "not clear which number '32.669.310"),
         ("\t FL_DISK_FIRST\t FLASHLOG\t 32,66,310 IO requests\n", "not clear which number"),
         ("\t FL_DISK_FIRST\t FLASHLOG\t #### IO requests\n", "not clear which number"),
-        ("\t FL_DISK_FIRST\t FLASHLOG\t 5 IO requests\n\t FL_DISK_FIRST\t FLASHLOG\t 6 IO requests\n", "stands twice"),
+        (
+            "\t FL_DISK_FIRST\t FLASHLOG\t 5 IO requests\n\t FL_DISK_FIRST\t FLASHLOG\t 6 IO requests\n",
+            "is in it twice",
+        ),
         ("\t FL_NOSUCH_ONE\t FLASHLOG\t 5 IO requests\n", "no counter of LIST METRICCURRENT"),
         ("\t FL_DISK_FIRST\t FLASHLOG\t 5 IO requests\nCELL-00001: error\n", "line 2: 'CELL-00001"),
     ],

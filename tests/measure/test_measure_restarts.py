@@ -26,7 +26,7 @@ def at(minute: int, *, started: int = 0, marks: dict[str, float] | None = None, 
 def test_a_start_behind_the_first_collection_is_a_restart() -> None:
     """CELLSRV that was started behind the first collection was restarted, though every counter is larger now."""
     why = restarted(at(10, started=3, FC_IO_RQ_W=5), at(20, started=12, FC_IO_RQ_W=9))
-    assert why == "CELLSRV was started at 1970-01-01T00:12:00+00:00, behind the first collection"
+    assert why == "CELLSRV was started at 1970-01-01T00:12:00+00:00, after the first collection"
     assert not restarted(at(10, started=3), at(20, started=3))
     assert not restarted(at(10), at(20))
 

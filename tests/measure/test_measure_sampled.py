@@ -60,7 +60,7 @@ def test_two_days_behind_each_other_are_two_runs() -> None:
     """Reports of one time of two days are not one report, and each start of sar is a run."""
     found = imported(("sar.txt", (MADE / "sar-two-days.txt").read_text()))
     assert at(found, "ib0", None).values["rxPacketsPerS"] == (150, 550)
-    assert "2 runs stand in one file" in found.runs[0].notes
+    assert "2 runs are in one file" in found.runs[0].notes
 
 
 def test_a_machine_that_was_started_within_is_told() -> None:
@@ -71,7 +71,7 @@ def test_a_machine_that_was_started_within_is_told() -> None:
     )
     found = imported(("sar.txt", text))
     assert at(found, "CPU all", None).figure("userPercent") == pytest.approx((300 * 10 + 600 * 40) / 900)
-    assert found.runs[0].notes == ("columns left out: %nice", "the machine was started anew within these reports")
+    assert found.runs[0].notes == ("columns left out: %nice", "the machine was restarted during these reports")
 
 
 def test_what_is_not_read_of_sar_is_named_once() -> None:

@@ -115,7 +115,7 @@ def test_an_empty_file_is_called_empty() -> None:
 
 def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
     """Without a sign of any program the refusal lists those that are read."""
-    with pytest.raises(RefusedError, match="of no known program"):
+    with pytest.raises(RefusedError, match="does not know the program"):
         read("hello, world\n", "x.txt")
 
 

@@ -33,7 +33,7 @@ def test_it_ends_at_the_first_two_passes_that_are_alike(percents: list[int]) -> 
 
 def test_what_still_moves_is_said_with_both_shares() -> None:
     """The last two shares stand in what is said."""
-    assert passes([0.1, 0.2, 0.31])[0] == "the hit rate still moved after 3 passes of its warm-up: 20.0% to 31.0%"
+    assert passes([0.1, 0.2, 0.31])[0] == "after 3 warm-up passes the hit rate still changed: from 20.0% to 31.0%"
 
 
 def test_a_warm_up_that_reads_nothing_is_no_endless_one() -> None:

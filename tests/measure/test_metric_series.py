@@ -49,7 +49,7 @@ def test_a_counter_that_fell_has_no_rate_there() -> None:
     assert said.figures is not None
     (row,) = said.figures.rows
     assert (row["increase"], row["fell"], row["least"], row["most"]) == (120, 1, 1, 1)
-    assert said.sentences[-1] == "Counters began anew on cel01; no rate spans that moment."
+    assert said.sentences[-1] == "Counters on cel01 were reset; no rate includes that moment."
     assert [y for _, y in said.charts[0].series[0].points] == [1.0, 1.0]
 
 

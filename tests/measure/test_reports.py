@@ -299,8 +299,8 @@ def test_reports_are_written_by_one_statement(program: InProcess, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("report", "nosuch"), "nosuch names no import, file"),
-        (("report", "nosuch", "pdf"), "nosuch names no import"),
+        (("report", "nosuch"), "nosuch is not the name of an import"),
+        (("report", "nosuch", "pdf"), "nosuch is not the name of an import"),
         (("report",), "this rack has no experiment to report"),
         (
             ("report", str(DATA / "fio-levels.json"), f"to={DATA / 'SOURCES.tsv'}/x.html"),

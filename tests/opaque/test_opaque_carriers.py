@@ -113,7 +113,7 @@ def test_a_refusal_stands_without_its_row(tmp_path: Path) -> None:
 FLAGS = [
     ("sh touch x --accept-opaque", "sh: --accept-opaque comes after the command"),
     ("host touch x --accept-opaque", "host: --accept-opaque comes after the command"),
-    ("dcli -c c1 touch x --accept-opaque", "dcli: --accept-opaque comes after dcli's words"),
+    ("dcli -c c1 touch x --accept-opaque", "dcli: --accept-opaque comes after the command of dcli"),
     ("sh hostname --rolling", "sh: --rolling comes after the command"),
 ]
 

@@ -85,7 +85,7 @@ TOLD = {
     # Of several shapes the one that fits farthest tells what is missing.
     "ipmitool sel wipe": ("wipe", "an operand of ipmitool", ""),
     "ipmitool wipe list": ("wipe", "an operand of ipmitool", ""),
-    "grep x": ("grep", "nothing is piped into it", ""),
+    "grep x": ("grep", "no pipe leads to it", ""),
     "tr a b c": ("c", "an operand of tr", ""),
 }
 
@@ -127,7 +127,7 @@ def test_a_command_without_what_it_needs_is_unread() -> None:
     rows = [row for row in table().rows.values() if row.needs]
     assert rows
     for row in rows:
-        with pytest.raises(UnreadError, match=f"read with {row.needs[0]} alone"):
+        with pytest.raises(UnreadError, match=f"read only with {row.needs[0]}"):
             read_shell(row.name)
 
 

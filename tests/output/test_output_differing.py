@@ -63,7 +63,7 @@ def test_records_of_a_difference_name_cell_attribute_value_and_the_usual_one() -
     assert result.records == [
         {"cell": "cel03", "name": "cel03_FLASHCACHE", "attribute": "size", "value": "288G", "usual": "364G"}
     ]
-    assert result.notes == ["left out, each cell's own: id"]
+    assert result.notes == ["left out, because different on every cell: id"]
 
 
 def test_no_difference_and_one_cell_are_said() -> None:

@@ -149,8 +149,8 @@ def test_xml_in_pieces_is_read_as_a_whole_document(name: str, size: int) -> None
     ("text", "said"),
     [
         (DOCUMENTS["plain"].removesuffix("</cli-output>\n"), "cut short"),
-        (DOCUMENTS["plain"] + "more", "behind its end"),
-        (DOCUMENTS["plain"] + DOCUMENTS["plain"], "behind its end"),
+        (DOCUMENTS["plain"] + "more", "more text after its end"),
+        (DOCUMENTS["plain"] + DOCUMENTS["plain"], "more text after its end"),
         (XML.format(record("a", "1") + record("b\x07", "2")), "control characters"),
         (XML.format(record("a", "1") + record("b & c", "2")), "cannot be read"),
         (XML.format(record("a", "1") + "<metric> <name>b</nam></metric>"), "cannot be read"),

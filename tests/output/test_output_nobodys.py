@@ -35,7 +35,7 @@ def test_a_full_output_is_one_plain_line(words: tuple[str, ...], tmp_path: Path)
     assert done.returncode == 1
     told = [line for line in done.stderr.splitlines() if line.startswith("exacell: ")]
     assert told == [
-        "exacell: standard output: no space left on device; the output is cut off, what was done on cells stands"
+        "exacell: standard output: no space left on device; the output is not complete; changes on cells are not affected"
     ]
 
 
@@ -47,7 +47,7 @@ def test_a_full_file_is_one_plain_line(statement: str, tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "exacell", "-c", "c1", f"{statement} > /dev/full"]
     done = subprocess.run(argv, capture_output=True, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=300)
     assert done.returncode == 1
-    assert "/dev/full: no space left on device; it is cut off" in done.stderr
+    assert "/dev/full: no space left on device; it is not complete" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

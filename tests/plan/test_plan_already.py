@@ -89,7 +89,7 @@ def carved(**changes: Any) -> CellFacts:
     return with_flash_grids(cell(), "q", **changes)
 
 
-ALL = "its 2 grid disks are of that name and size already"
+ALL = "its 2 grid disks are with this name and size already"
 MADE = [
     ("create griddisk all flashdisk prefix=q, size=512M", {}, ALL),
     ("create griddisk all flashdisk prefix=Q, size=520M", {}, ALL),  # A cell makes 512M of it.
@@ -102,7 +102,7 @@ MADE = [
     (
         "create griddisk q_FD_00_exa1cel01 celldisk=FD_00_exa1cel01, size=512M",
         {},
-        "its 1 grid disk is of that name and size already",
+        "its 1 grid disk is with this name and size already",
     ),
     ("create griddisk q_FD_00_exa1cel01 celldisk=FD_01_exa1cel01, size=512M", {}, ""),
     ("create griddisk nix celldisk=FD_01_exa1cel01, size=512M", {}, ""),

@@ -82,7 +82,7 @@ def test_an_attribute_is_set_once_and_taken_back(name: str, value: str, same: st
         ("cell.smart_scan_capable", "yes", "must be TRUE or FALSE"),
         ("content.type", "redo", "must be data, recovery or system"),
         ("compatible.rdbms", "", "'' is not a version"),
-        ("compatible.rdbms", "11.2.0.3", "it is 11.2.0.4.0, and can only be raised (ORA-15244)"),
+        ("compatible.rdbms", "11.2.0.3", "it is 11.2.0.4.0 and can only be raised (ORA-15244)"),
         ("compatible.rdbms", "21.0.0", "compatible.asm is 19.0.0.0.0, and this can't be higher (ORA-15221)"),
         ("compatible.asm", "21.0.0", "ASM is 19.0.0.0.0"),
         ("au_size", "8M", "can't be changed (ORA-15241)"),
@@ -133,7 +133,7 @@ def test_smart_scans_need_grid_disks() -> None:
     found = asm([group(attributes={**NOW, "cell.smart_scan_capable": "TRUE"})], [asm_disk("x", group=1, path="/dev/x")])
     assert planned("cell.smart_scan_capable", "FALSE", found).steps
     other = asm([group(attributes=NOW)], [asm_disk("x", group=1, path="/dev/x")])
-    assert "/dev/x is no grid disk" in refused("cell.smart_scan_capable", "TRUE", other)
+    assert "/dev/x is not a grid disk" in refused("cell.smart_scan_capable", "TRUE", other)
     lost = asm([group(attributes=NOW)], [asm_disk("x", group=1, path="")])
     assert planned("cell.smart_scan_capable", "TRUE", lost).steps
 
@@ -200,8 +200,8 @@ def test_a_group_is_dismounted_everywhere_and_mounted_again() -> None:
     ("changes", "why"),
     [
         ({"clients": ("ERP", "SPOT")}, "ERP, SPOT are connected to it"),
-        ({"voting_files": True}, "the cluster's own files lie there (ORA-15027)"),
-        ({"clusterware": True}, "the cluster's own files lie there (ORA-15027)"),
+        ({"voting_files": True}, "the cluster's own files are there (ORA-15027)"),
+        ({"clusterware": True}, "the cluster's own files are there (ORA-15027)"),
         ({"states": {"1": "MOUNTED", "9": "MOUNTED"}}, "instance 9 has it mounted"),
     ],
 )

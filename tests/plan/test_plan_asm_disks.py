@@ -201,13 +201,17 @@ def test_disks_that_are_in_the_group_are_not_added_again() -> None:
         ("add disk 'o/*/DATA_CD_09*'", "ASM sees no disk 'o/*/DATA_CD_09*' (ORA-15031)"),
         ("add disk 'o/*/data_cd_04*'", "ASM sees no disk"),
         ("add disk 'o/*/DATA_CD_0*' name x", "is 13 disks, which can't have one name (ORA-15407)"),
-        ("add disk 'o/*/DATA_CD_04*' name DATA_CD_00_EXA1CEL02", "is the name of a disk that it has (ORA-15010)"),
+        ("add disk 'o/*/DATA_CD_04*' name DATA_CD_00_EXA1CEL02", "is already the name of one of its disks (ORA-15010)"),
         ("add disk 'o/*/DATA_CD_00_exa1cel02' name x", "already has DATA_CD_00_exa1cel02, with the name"),
         (
             "add failgroup x disk 'o/*/DATA_CD_04*'",
-            "failure group X is not that of the other disks of DATA_CD_04_exa1cel01's cell, EXA1CEL01; nothing was sent",
+            "failure group X is not the failure group of the other disks of DATA_CD_04_exa1cel01's cell, EXA1CEL01; "
+            "nothing was sent",
         ),
-        ("add failgroup EXA1CEL02 disk 'o/*/DATA_CD_04*'", "failure group EXA1CEL02 is not that of the other disks of"),
+        (
+            "add failgroup EXA1CEL02 disk 'o/*/DATA_CD_04*'",
+            "failure group EXA1CEL02 is not the failure group of the other disks of",
+        ),
     ],
 )
 def test_disks_that_are_not_added(sql: str, why: str) -> None:
@@ -249,7 +253,7 @@ def test_flash_and_hard_disks_stay_apart() -> None:
 def test_the_name_of_a_lost_disk_is_taken() -> None:
     """A disk that ASM has not let go of keeps its name, though no path leads to it."""
     lost = member(0, 4, path="", mode="OFFLINE")
-    assert "DATA_CD_04_EXA1CEL01 is the name of a disk that it has" in refused(
+    assert "DATA_CD_04_EXA1CEL01 is already the name of one of its disks" in refused(
         "add disk 'o/*/DATA_CD_04*'", world([*members(), lost, NEW])
     )
 
@@ -362,13 +366,13 @@ def test_as_many_failure_groups_stay_as_copies_need(kind: str, cells: int, votin
         assert only(planned("drop disks in failgroup EXA1CEL01", found)).statement
     else:
         said = refused("drop disks in failgroup EXA1CEL01", found)
-        assert ("voting files" in said) is voting and "would stay" in said
+        assert ("voting files" in said) is voting and "would be left" in said
 
 
 def test_quorum_disks_are_no_place_for_copies() -> None:
     """They count for the voting files and not for the failure groups that files need."""
     quorum = replace(member(0, 0, name="QD_1", failgroup="QD_1"), path="/dev/exadata_quorum/QD_1")
-    assert "2 failure groups, 1 would stay" in refused(
+    assert "2 failure groups, 1 would be left" in refused(
         "drop disks in failgroup EXA1CEL01", world([*members(2), quorum])
     )
     voting = world([*members(3), quorum], voting_files=True)
@@ -513,14 +517,14 @@ def test_a_failure_group_goes_offline_and_comes_back() -> None:
     step = only(plan)
     assert step.statement == "ALTER DISKGROUP DATA OFFLINE DISKS IN FAILGROUP EXA1CEL01"
     assert plan.risk is Risk.REDUNDANCY and "online all" in plan.warnings[0]
-    assert "at 2026-11-28 23:36 unless they are online again" in plan.warnings[1]
+    assert "at 2026-11-28 23:36 if they are not online again by then" in plan.warnings[1]
     same, others, quiet = step.needs
     assert (same.value, others.value, others.where["mode"], others.where["state"]) == (12, 8, "ONLINE", "NORMAL")
     assert quiet.op is Op.ABSENT and step.proves[0].value == "OFFLINE"
     assert plan.inverse == {NODE: ("sql asm 'ALTER DISKGROUP DATA ONLINE DISKS IN FAILGROUP EXA1CEL01' asm=main",)}
     later = planned("offline disk DATA_CD_00_EXA1CEL01 drop after 5h", world(attributes=SHORT))
     assert only(later).statement == "ALTER DISKGROUP DATA OFFLINE DISK DATA_CD_00_EXA1CEL01 DROP AFTER 5h"
-    assert "at 2026-11-29 01:00 unless they are online again (DROP AFTER of DATA is 5h)" in later.warnings[1]
+    assert "at 2026-11-29 01:00 if they are not online again by then (DROP AFTER of DATA is 5h)" in later.warnings[1]
     untold = planned("offline disk DATA_CD_00_EXA1CEL01")
     assert (
         untold.risk is Risk.UNKNOWN
@@ -543,7 +547,7 @@ def test_a_clock_that_is_too_short_forbids_offline() -> None:
 def test_drop_after_less_than_any_work_takes_is_a_drop(after: str) -> None:
     """It needs what DROP DISK needs, is proven by ASM having let go, and no undo is promised."""
     sql = f"offline disks in failgroup EXA1CEL01 drop after {after}"
-    assert "NORMAL redundancy needs 2 failure groups, 1 would stay" in refused(sql, world(members(2)))
+    assert "NORMAL redundancy needs 2 failure groups, 1 would be left" in refused(sql, world(members(2)))
     assert "it holds the cluster's voting files, which need 3 failure groups" in refused(sql, world(voting_files=True))
     assert "the other disks have room for only 800M" in refused(sql, world(used=801))
     plan = planned(sql, world(used=800))
@@ -606,13 +610,15 @@ def test_most_voting_files_stay() -> None:
     three = [replace(disk, voting=disk.name.startswith("DATA_CD_00")) for disk in members()]
     assert only(planned("offline disks in failgroup EXA1CEL01", world(three))).statement
     two = [replace(disk, voting=disk.voting and "03" not in disk.failgroup) for disk in three]
-    assert "1 of 2 voting files would stay" in refused("offline disks in failgroup EXA1CEL01", world(two))
+    assert "1 of 2 voting files would be left" in refused("offline disks in failgroup EXA1CEL01", world(two))
     assert only(planned("offline disk DATA_CD_01_EXA1CEL01", world(two))).statement
-    assert "1 of 3 voting files would stay" in refused(
+    assert "1 of 3 voting files would be left" in refused(
         "offline disks in failgroup EXA1CEL01, EXA1CEL02", world(three, type="HIGH")
     )
     away = [replace(d, mode="OFFLINE") if d.failgroup == "EXA1CEL02" else d for d in three]
-    assert "1 of 3 voting files would stay" in refused("offline disks in failgroup EXA1CEL01", world(away, type="HIGH"))
+    assert "1 of 3 voting files would be left" in refused(
+        "offline disks in failgroup EXA1CEL01", world(away, type="HIGH")
+    )
 
 
 def test_nothing_goes_offline_while_data_move() -> None:

@@ -104,13 +104,13 @@ WAYS: dict[str, tuple[GridDisk, dict[str, str] | None, str]] = {
     "its header was never changed": (
         dead(),
         {DEAD.lower(): "MEMBER"},
-        f"ASM has dropped {DEAD} and its header was never changed: alter griddisk {DEAD} inactive hides it from ASM, and then "
-        "it may go",
+        f"ASM has dropped {DEAD} but its header was never changed: `alter griddisk {DEAD} inactive` "
+        "hides it from ASM; then it can be dropped",
     ),
     "ASM misses disks": (
         dead(),
         {},
-        "mount DATA, and wait until no disk is missing: show diskgroup, show asmdisk, show rebalance",
+        "mount DATA, and wait until no disk is missing: see `show asmdisk` and `show rebalance`",
     ),
     "no ASM": (
         dead(),

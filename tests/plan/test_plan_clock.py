@@ -226,7 +226,7 @@ def test_an_update_of_the_software_is_held_against_the_clock_as_a_patch() -> Non
 def test_where_nothing_tells_when_disks_are_back_the_moment_is_named() -> None:
     """INACTIVE, SHUTDOWN and offline cell say when ASM drops the disks; what brings them back itself says nothing."""
     said = (
-        "exa1cel01: ASM drops the disks of DATA for good at 2026-11-28 23:36 unless they are online again "
+        "exa1cel01: ASM drops the disks of DATA for good at 2026-11-28 23:36 if they are not online again by then "
         "(disk_repair_time of DATA is 3.6h)"
     )
     assert offline(cluster()).warnings[-1] == said
@@ -365,6 +365,6 @@ def test_without_a_clock_of_ours_no_time_of_day_is_named() -> None:
     """Where nobody tells what time it is the clock itself stands in the sentence."""
     (clock,) = clocks_over([cluster()], ["DATA_CD_00_exa1cel01"])
     assert moment_of(clock, None) == (
-        f"ASM drops the disks of DATA for good unless they are online again in time: {clock.sentence}"
+        f"ASM drops the disks of DATA for good if they are not online again in time: {clock.sentence}"
     )
     assert "2026-11-28 23:36" in moment_of(clock, NOW)

@@ -458,8 +458,8 @@ OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
             f"set {SIZE}",
         ),
         (f"reset {SIZE}", STARTED, "without db_flash_cache_size, which", f"reset {FILE} scope=spfile"),
-        (f"set {SIZE}=32g", STARTED, "can only be set to 0 and back", "SCOPE=SPFILE, then a restart"),
-        (f"set {SIZE}=64g", None, "was started without its own flash cache", "then a restart"),
+        (f"set {SIZE}=32g", STARTED, "can only be set to 0 and back", "use SCOPE=SPFILE, then restart the instance"),
+        (f"set {SIZE}=64g", None, "was started without its own flash cache", "then restart the instance"),
         (
             f"set {SIZE}=0",
             [*parameter(FILE, "/a, /b", None), *parameter(SIZE, "34359738368, 68719476736", None)],

@@ -100,7 +100,7 @@ def test_a_prefix_on_two_kinds_of_disk_makes_no_disk_group() -> None:
             RefusedError, match=r"of the 9 grid disks ssd_\*, 6 are on flash and 3 on hard disks"
         ) as caught:
             create(facts, grids=both)
-        assert caught.value.hint.startswith("release griddisk prefix=ssd media=flash, then carve those")
+        assert caught.value.hint.startswith("type `release griddisk prefix=ssd media=flash`, then carve them")
 
 
 def test_a_refusal_names_the_disks_that_somebody_has() -> None:

@@ -29,7 +29,7 @@ FULL = (disk(f"CD_00_{ONE}"), *(disk(f"FD_0{n}_{ONE}", free=0) for n in (0, 1)))
 HIDDEN: list[tuple[CellFacts, str]] = [
     (cell(flash_cache=None, metrics=DIRTY), "but FC_BY_DIRTY is 2G: it may hold the only copy"),
     (cell(flash_cache=None, grid_disks=CACHED), f"but grid disk DATA_CD_01_{ONE} is cachedBy fd_00_{ONE}: it may"),
-    (cell(flash_cache=None, cell_disks=FULL), "but 48G of its flash are neither free nor a grid disk's: it may"),
+    (cell(flash_cache=None, cell_disks=FULL), "but 48G of its flash are not free and not used by a grid disk: it may"),
     # What is no grid disk's is what counts.
     (
         cell(flash_cache=None, cell_disks=FULL, grid_disks=(grid(f"FD_00_{ONE}", size=23 * GIB),)),

@@ -83,7 +83,7 @@ def test_what_nothing_tells_is_named() -> None:
     plan = e.timed(flush_plan("t1", facts, recreate=False, statement="flush flashcache"))
     assert plan.estimate == e.OFTEN
     assert plan.untimed == ("flush flashcache",)
-    assert "how long 'flush flashcache' takes is not known, and comes on top" in "\n".join(plan_lines(plan, width=200))
+    assert "how long 'flush flashcache' takes is not known and must be added" in "\n".join(plan_lines(plan, width=200))
 
 
 def test_waves_add_up() -> None:
@@ -134,4 +134,4 @@ def test_nothing_dirty_is_said_so() -> None:
     facts = {f"exa1cel{n:02}": dirty(cell(f"exa1cel{n:02}"), 0) for n in range(1, 15)}
     notes = flush_plan("t1", facts, statement="x", recreate=False).notes
     assert notes[0] == "14 cells: nothing dirty; 0 used"
-    assert notes[1] == "time of the flush: nothing is dirty, so only until the next metrics"
+    assert notes[1] == "time of the flush: nothing is dirty: only the time until the next metrics"

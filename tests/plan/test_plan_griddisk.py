@@ -223,17 +223,17 @@ def test_carve_done_and_completed() -> None:
             r"has grid disks ssd_\* of 256M, 512M already",
         ),
         ([cell(grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))], {}, r"has 1 of 2 grid disks ssd_\* already"),
-        ([cell()], {"each": 15 * MIB}, "15M is less than the least size of a grid disk, 16M"),
+        ([cell()], {"each": 15 * MIB}, "15M is too small: a grid disk has at least 16M"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {"each": 16 * MIB}, "16M each does not fit: 0 is free"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {"each": 16 * MIB + 7}, "16M each does not fit: 0 is free"),
         ([cell()], {"each": 2 * GIB}, r"2G each does not fit: 1G is free on FD_00_exa1cel01"),
         ([with_free(cell(flash_cache=None), 15 * MIB)], {}, "0 is free on FD_00_exa1cel01"),
-        ([cell()], {"prefix": "a" * 15}, "has 31 characters, 30 is the limit"),
+        ([cell()], {"prefix": "a" * 15}, "has 31 characters; at most 30 are allowed"),
         ([cell(), replace(cell(CELLS[1]), cell_disks=cell().cell_disks)], {}, "would both have a grid disk ssd_FD_00"),
         (
             [cell(), cell(CELLS[1], grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))],
             {},
-            "exa1cel02 has a grid disk ssd_FD_00_exa1cel01 already, a name that exa1cel01 would get",
+            "exa1cel02 has a grid disk ssd_FD_00_exa1cel01 already; the new grid disk of exa1cel01 would get the same name",
         ),
     ],
 )
@@ -542,7 +542,7 @@ def test_release_of_one_kind_of_disk() -> None:
         release(both, prefix="DATA")
     names = [f"DATA_FD_0{n}_{CELLS[0]}" for n in (0, 1)]
     assert caught.value.hint == (
-        "release griddisk prefix=DATA media=flash takes only the unused ones: DATA_FD_[00-01]_exa1cel01"
+        "`release griddisk prefix=DATA media=flash` releases only the unused ones: DATA_FD_[00-01]_exa1cel01"
     )
     plan = release(both, prefix="DATA", media="flash")
     assert sent(plan) == [f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}"]

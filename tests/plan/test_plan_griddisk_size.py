@@ -55,7 +55,7 @@ def test_a_prefix_on_two_kinds_of_disk_is_parted_first() -> None:
         RefusedError, match=r"of the 9 grid disks DATA_\*, 3 are on flash and 6 on hard disks"
     ) as caught:
         resize(80 * GIB, both)
-    assert caught.value.hint.startswith("release griddisk prefix=DATA media=flash, then carve those")
+    assert caught.value.hint.startswith("type `release griddisk prefix=DATA media=flash`, then carve them")
 
 
 def test_shrink_is_asm_first_and_waits_for_the_rebalance() -> None:
@@ -101,7 +101,7 @@ def test_what_is_used_must_fit() -> None:
 
 REFUSED = [
     ({"size": 200 * GIB}, "can be at most 150G"),
-    ({"size": 15 * MIB}, "less than the least size"),
+    ({"size": 15 * MIB}, "is too small"),
     ({"size": 80 * GIB, "cells": facts(asm_mode="SYNCING")}, "is SYNCING in ASM, not ONLINE"),
     ({"size": 80 * GIB, "cells": {ONE: facts()[ONE]}}, "a group must be resized as a whole"),
     ({"size": 80 * GIB, "asm_facts": data(number=0)}, "is not mounted on exa1db01"),
@@ -191,7 +191,7 @@ def test_resize_twice_changes_nothing() -> None:
 def test_both_ways_at_once_is_refused() -> None:
     """Disks of different sizes of which some would grow and some shrink are refused."""
     mixed = {**facts(), ONE: facts(60 * GIB)[ONE]}
-    with pytest.raises(RefusedError, match="some would shrink and some grow"):
+    with pytest.raises(RefusedError, match="some would get smaller and some larger"):
         resize(80 * GIB, mixed)
 
 

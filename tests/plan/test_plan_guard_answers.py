@@ -116,7 +116,7 @@ def test_a_cell_that_tells_nothing_of_itself_is_an_error(asked: str) -> None:
         return doubts.untold(f.build(ONE, [asked], [rows]), statements)
 
     for rows in ((), ({"name": ONE},), ({"name": ONE, "releaseVersion": "", "flashCacheMode": None},)):
-        assert why(*rows) == "LIST CELL told neither releaseVersion nor flashCacheMode"
+        assert why(*rows) == "LIST CELL showed neither releaseVersion nor flashCacheMode"
     assert (
         why({"releaseVersion": "11.2.2.4.2"})
         == why({"flashCacheMode": "WriteBack"})
@@ -145,7 +145,7 @@ def test_what_a_cell_does_not_tell_of_itself_is_its_problem() -> None:
 
     found, bad = gather(cast(Any, Fleet()), query, [f.CELL], ("a", "b"))
     assert list(found) == ["a"] and {c: r.problem for c, r in bad.items()} == {
-        "b": "LIST CELL told neither releaseVersion nor flashCacheMode"
+        "b": "LIST CELL showed neither releaseVersion nor flashCacheMode"
     }
 
 

@@ -240,7 +240,7 @@ def test_a_toggle_says_when_comparing_shows_nothing(on: bool) -> None:
     notes = flashlog_plan("t1", fast, wanted=DirectiveName(name="SPOT"), on=on, statement="x").notes
     assert [note.partition(": ")[2] for note in notes] == [
         "databases from 19c on write their redo to its PMEM log first",
-        "the redo logs are on flash themselves, so that their writes pass the flash log by",
+        "the redo logs are on flash themselves, so their writes do not use the flash log",
     ]
     assert all("can't show anything on exa1cel[01-03]" in note for note in notes)
     assert flashlog_plan("t1", rack(), wanted=DirectiveName(name="SPOT"), on=False, statement="x").notes == ()

@@ -177,7 +177,7 @@ def test_what_was_kept_is_restored_as_it_was(kept_plan: IormPlan, held: IormPlan
             DirectiveName(name="SPOT"),
             "unset",
             "the plan has no directive for a database SPOT, but one for a profile of that name; nothing was sent",
-            "db=SPOT type=profile is the profile's, db=SPOT type=database the database's own",
+            "db=SPOT type=profile means the directive of the profile, db=SPOT type=database that of the database",
         ),
         (
             "((name=SPOT,role=primary,share=5),(name=SPOT,share=4))",

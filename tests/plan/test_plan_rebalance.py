@@ -59,7 +59,7 @@ def test_power_0_of_a_quiet_group_is_told_as_what_it_is() -> None:
     assert only.undo is Undo.IMPOSSIBLE and only.inverse.startswith("a rebalance with power 0 moves nothing")
     assert only.inverse.endswith("`set rebalance power=4 diskgroup=DATA` lets it run and end")
     assert "no rebalance of DATA is running now: this starts one that waits" in plan.notes[1]
-    assert power(2, name="data").steps[0].inverse == "a rebalance that has run can't be undone"
+    assert power(2, name="data").steps[0].inverse == "a finished rebalance can't be undone"
     assert len(power(0, operation("DATA"), name="data").notes) == 1
 
 

@@ -163,7 +163,7 @@ def test_what_cannot_roll_says_why() -> None:
     assert why_not(nodes) == "it changes nothing on cells"
     assert roll(nodes, Asked(), rack_cells=CELLS, production=True) is nodes
     between = replace(plan, stages=(plan.stages[0], nodes.stages[0], plan.stages[1]))
-    assert "between the cells' stages" in why_not(between)
+    assert "between the stages of the cells" in why_not(between)
 
 
 def test_laps_go_through_all_stages_wave_by_wave() -> None:
@@ -451,7 +451,7 @@ def test_a_last_moment_is_the_next_one(text: str, wanted: str) -> None:
 @pytest.mark.parametrize("text", ["22:30", "17:00", "2026-11-24 05:00", "25:00", "5", "soon", "5:0"])
 def test_a_last_moment_that_is_past_or_none_is_refused(text: str) -> None:
     """A job that starts late has missed its window: it does not get the next day's."""
-    with pytest.raises(RefusedError, match=r"that is past, it is 2026-11-24 22:30|give a time of day"):
+    with pytest.raises(RefusedError, match=r"is in the past: it is 2026-11-24 22:30|give a time of day"):
         moment(text, NOW)
 
 

@@ -321,8 +321,8 @@ def test_values_that_are_letters_in_quotes(text: str, found: list[str]) -> None:
         ("x y=$nix", r"\$nix is not a parameter"),
         ("x y=a${nix}", r"\$nix is not a parameter"),
         ("alter iormplan dbplan=((name=x${p},share=1))", "must be a whole item"),
-        ("host show a'b $n c'", "is inside a quote or a ` that is open"),
-        ('on @db sh show "\\" y=$n "\\"', "is inside a quote or a ` that is open"),
+        ("host show a'b $n c'", "is inside an open quote or `"),
+        ('on @db sh show "\\" y=$n "\\"', "is inside an open quote or `"),
     ],
 )
 def test_substitute_refuses(text: str, said: str) -> None:

@@ -73,7 +73,7 @@ def test_an_object_that_somebody_made_is_named(told: Told, kind: str) -> None:
     without = changed(told, kind, others)
     with pytest.raises(RefusedError, match=f"{kind.lower()} {first['name']} would be missing"):
         unlike(told, without, {}, {})
-    with pytest.raises(RefusedError, match=f"{kind.lower()} {first['name']} would be there in addition"):
+    with pytest.raises(RefusedError, match=f"{kind.lower()} {first['name']} would be there, but is not on the rack"):
         unlike(without, told, {}, {})
 
 
@@ -157,6 +157,6 @@ def test_a_disk_group_that_is_mounted_nowhere_is_named(tmp_path: Path) -> None:
     session, services, _ = session_on(RackWorld(rack, clusters), tmp_path)
     told = read_objects(services, Request())
     clusters.all[0].groups["RECO"].mounted.clear()
-    with pytest.raises(RefusedError, match="is mounted nowhere, so ASM tells neither its redundancy") as refused:
+    with pytest.raises(RefusedError, match="is not mounted on any node: ASM does not show its redundancy") as refused:
         likeness_of(session, services, Request(), told)
     assert "mount" in refused.value.hint

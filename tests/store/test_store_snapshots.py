@@ -267,4 +267,4 @@ def test_a_store_that_is_none_says_what_it_holds(tmp_path: Path) -> None:
     path.write_text("garbage\n" * 100)
     with pytest.raises(StoreError, match="can't be used") as caught:
         Store(path).snapshots("t1")
-    assert "the journal is elsewhere" in caught.value.hint
+    assert "not the journal" in caught.value.hint

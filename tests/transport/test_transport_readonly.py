@@ -84,7 +84,7 @@ def test_every_transport_refuses_before_it_starts_a_program(log: Path, kind: typ
             {"upload": Upload(sources=(Path("f"),), destination="")},
             "the transport clush copies no files",
         ),
-        (DcliTransport, {"stdin": "x"}, "the transport dcli gives a command no input"),
+        (DcliTransport, {"stdin": "x"}, "the transport dcli can't send input to a command"),
         (ExacliTransport, {"command": "reboot"}, "the transport exacli carries only CellCLI statements"),
         (ExacliTransport, {"command": "cellcli -e calibrate"}, "ExaCLI has no CALIBRATE"),
         (ExacliTransport, {"command": "cellcli -e 'list cell; calibrate'"}, "ExaCLI has no CALIBRATE"),

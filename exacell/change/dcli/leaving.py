@@ -93,6 +93,6 @@ class Leaving:
         confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
         # Plans here lose data only if that was accepted by name.
         if now.rank > confirmed.rank and now is not Risk.DATA:
-            return f"its risk is {now} now, and was {confirmed} when it was judged"
+            return f"its risk is now {now}; it was {confirmed} when you confirmed it"
         failures = failed_on_cells(services.fleet, needs_now(plans))
         return next(iter(failures.get(cell, {}).values()), "")

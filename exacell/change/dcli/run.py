@@ -163,7 +163,7 @@ class _Run:
                 if self.delivery is not None:
                     refuse_uploads(able, self._text[:60])
                 if options.live and not able.streaming:
-                    self.services.console.say(f"--live: with {able.name} a target's lines come when it has ended")
+                    self.services.console.say(f"--live: with {able.name} a target's lines are shown when it has ended")
             judged = [
                 (g, judge(g, findings, self.call, serial=self.options.in_turn, flags=flags, paired=bool(self._change)))
                 for g in groups
@@ -262,7 +262,9 @@ class _Run:
             names = " ".join(path.name for path in self.delivery.upload.sources)
             found.append(f"{where}: {names} is copied to {options.destination or 'the home directory'} and stays there")
         if options.drop_key:
-            found.append(f"{where}: your public key is taken from {file}; who logs in with it alone can't any more")
+            found.append(
+                f"{where}: your public key is removed from {file}; whoever logs in only with it can't any more"
+            )
         return found
 
     @property

@@ -63,8 +63,8 @@ def stale_by_then(findings: Findings) -> tuple[str, ...]:
 def why_wide(statement: str) -> str:
     """Return a sentence about the time that passes between the last look at a cell and a statement in a text."""
     return (
-        f"'{statement}' is sent in a text: between the last check of a cell and the statement, a shell and CellCLI start there "
-        "and the text before it runs; in these seconds the cell may change"
+        f"'{statement}' is part of a text: after the last check of a cell, a shell and CellCLI start there and the "
+        f"text before the statement runs; in these seconds the cell may change"
     )
 
 

@@ -20,7 +20,7 @@ class Databases(SqlWay):
 
     @staticmethod
     def opened(session: Session, services: Services, name: str, foreseen: Foreseen | None) -> DatabaseClient:
-        """Return a client for the database, whose records show what ``foreseen`` treats as changed already."""
+        """Return a client for the database; its records already have the changes in ``foreseen``."""
         return DatabaseClient(session, services, name, foreseen=foreseen)
 
     def records(self, owner: str, node: str, checks: Sequence[Check]) -> Records:

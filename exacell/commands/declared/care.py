@@ -13,8 +13,8 @@ COMMANDS = (
         effect=Effect.READ,
         summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and "
         "what to do",
-        details="The matrix shows ok, or one word for the problem. Below it each finding stands with the statement "
-        "to type next. image and iorm compare a cell with most others. If the rack's file names database nodes, ASM "
+        details="The matrix shows ok, or one word for the problem. Below it are the findings, each with the "
+        "statement to type next. image and iorm compare a cell with most others. If the rack's file names database nodes, ASM "
         "is asked how long it waits before it drops offline disks for good (disk_repair_time), and which disk group "
         "is nearly full (less than 10% free; less than 3% counts as broken). Cells don't report how worn flash is: "
         "look at the status of a flash disk (warning - predictive failure, warning - poor performance). Exit code "

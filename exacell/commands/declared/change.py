@@ -72,19 +72,19 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished: a change, a recipe's run, an experiment",
-        details="First exacell finds out what became of statements whose end is not in the journal. Then it plans "
+        details="First exacell finds out how the statements ended that have no end in the journal. Then it plans "
         "each unfinished change again from what is on the cells, so that nothing is done twice, and shows the new "
         "plan and asks, as always. undo takes an unfinished change back instead. A recipe's run that was killed "
         "continues at the line that was running, with the text and values you agreed to, and with its finally; "
         "first you see the state of its lines and what will be done. If a value that was read before the plan is "
-        "different now, you are asked, even with -y. A command that runs apart on hosts (--detach) is picked up. "
+        "different now, you are asked, even with -y. A detached command on hosts (--detach) is continued. "
         "Any other command that exacell can't read runs again only with --accept-opaque, or after you are asked and "
-        "say yes. While a cache is off on a cell because a change broke off or failed, the exit code is 1 and the "
-        "statement to type is shown; a cache dropped on purpose does not count.",
+        "say yes. As long as caching is off on a cell because a change was interrupted or failed, the exit code is "
+        "1 and you see the statement to type; a cache dropped on purpose does not count.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
         flags=(
-            Flag(name="abandon", help="leave a change as it is; of a run, carry out only its finally"),
+            Flag(name="abandon", help="leave a change as it is; of a run, run only its finally"),
             Flag(
                 name="accept-opaque",
                 help="run commands again that exacell can't read",
@@ -112,7 +112,7 @@ COMMANDS = (
         "since. The inverse is planned, shown and confirmed like any other statement. The blocks that the cache "
         "held do not come back.",
         example="undo 12 -y",
-        params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as journal show tells"),),
+        params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as in journal show"),),
         recipe_ok=False,
         handler="exacell.commands.change:undo",
     ),
@@ -120,11 +120,10 @@ COMMANDS = (
         name="undo run",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="take back what a recipe's run changed; in its finally: this run; at the prompt: what this session "
-        "changed",
+        summary="take back what a recipe's run changed; in its finally: this run; at the prompt: all changes of this session",
         details="Newest first, each change as undo takes it back. Some things are named and left out: changes that "
         "leave nothing to undo (a flush), changes that were taken back before, and text that exacell could not "
-        "read. Give a run's name at the prompt and in scripts; Tab and undo run alone list the names. If a run was "
+        "read. At the prompt and in scripts give the run's name: Tab lists the names. If a run was "
         "broken off, use resume first.",
         example="undo run r3",
         params=(Param(name="run", kind=Kind.RUN, positional=True, help="a run of this rack that has ended: r3"),),

@@ -8,7 +8,7 @@ GROUP = "metrics"
 
 FORMS = ("html", "md", "json")
 
-_ANYWAY = Flag(name="anyway", help="compare also what is not alike, and mark what differs")
+_ANYWAY = Flag(name="anyway", help="compare even if conditions differ, and mark the differences")
 
 COMMANDS = (
     Command(
@@ -44,8 +44,8 @@ COMMANDS = (
         summary="one file with the result of an experiment, of A alone, or of B compared with A: html, md or json",
         details="A is an experiment (default: the newest one); or A, B and more are what compare takes. The page needs no "
         "network and no script, and can be read on a phone and on paper, light and dark. It has the verdict first, "
-        "then distributions with their tail, curves, the runs in time, conditions with what differs, changes in the "
-        "journal meanwhile, and how to repeat it. --evidence packs one archive: the page, the distributions as CSV "
+        "then distributions with their tail, curves, the runs over time, conditions and their differences, changes "
+        "in the journal during that time, and how to repeat it. --evidence packs one archive: the page, the distributions as CSV "
         "and the files that were read. report verify proves that nothing in it was changed. The page reports has "
         "the details.",
         example="report before after html to=/tmp/flashlog.html",
@@ -63,14 +63,14 @@ COMMANDS = (
                 positional=True,
                 many=True,
                 words=FORMS,
-                help="what is compared; behind it the form, html where none is given",
+                help="what to compare with; then the form (default html)",
             ),
-            Param(name="to", kind=Kind.FILE, help="the file; without it one of their names in this folder"),
+            Param(name="to", kind=Kind.FILE, help="the file; default: a file in this folder, named after them"),
         ),
         flags=(
             _ANYWAY,
-            Flag(name="evidence", help="an archive with the report in all forms and everything it rests on"),
-            Flag(name="replace", help="also over a file that exists"),
+            Flag(name="evidence", help="an archive with the report in all forms and all of its data"),
+            Flag(name="replace", help="replace a file that exists"),
         ),
         handler="exacell.commands.comparing:report",
     ),

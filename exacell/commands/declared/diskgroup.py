@@ -6,7 +6,7 @@ from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "ASM"
 
-_ASM = Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")
+_ASM = Param(name="asm", kind=Kind.ASM, help="which ASM cluster, if the rack has several")
 
 COMMANDS = (
     Command(

@@ -17,7 +17,7 @@ COMMANDS = (
         "a cell's own name in a value are left out. Without baseline= each cell is compared with what most cells "
         "have; where no value has a majority, as with two cells, each cell's value is shown and none is expected. A "
         "missing or additional object or cell is one line; attributes that another release does not have "
-        "are left out. In the table, a difference that several objects or cells share stands once "
+        "are left out. In the table, a difference that several objects or cells have is shown once "
         "(DATA_CD_[00-11]_{cell}); the other formats list each. judgement is worse (a missing object, a bad status, "
         "a disk with more errors), better, changed, which may be on purpose, or differs, where none is expected; what is "
         "worse is named below. "

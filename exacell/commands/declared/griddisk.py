@@ -41,9 +41,9 @@ COMMANDS = (
         effect=Effect.WRITE,
         summary="create one grid disk of equal size on every flash (or hard) cell disk",
         details="Without size= each grid disk gets as much as the cell disk with the least free space has, rounded "
-        "down to 16M. If the flash cache has the space, the statement that makes room is named. usable= counts the "
-        "copies, what ASM needs for itself and what it keeps free for the mirrors. Refused while a disk is not "
-        "normal, and for a prefix that grid disks on another kind of disk have.",
+        "down to 16M. If the flash cache uses the space, you see the statement that makes room. usable= takes into "
+        "account the copies, ASM's own space and the space kept free for the mirrors. Refused if a disk is not "
+        "normal, or if grid disks on another kind of disk have this prefix.",
         example="carve griddisk prefix=ssddisk -y",
         params=(
             _PREFIX,
@@ -52,7 +52,7 @@ COMMANDS = (
             Param(
                 name="usable",
                 kind=Kind.SIZE,
-                help="usable_file_mb that an empty disk group with redundancy= on them will have",
+                help="usable_file_mb of an empty disk group on them, with redundancy=",
             ),
             Param(
                 name="redundancy",
@@ -69,9 +69,11 @@ COMMANDS = (
                 default="flash",
                 help="which cell disks; performance and capacity from release 24.1",
             ),
-            Param(name="asm", kind=Kind.ASM, help="which ASM cluster may use them, when the rack has several"),
+            Param(name="asm", kind=Kind.ASM, help="which ASM cluster may use them, if the rack has several"),
             Param(
-                name="availableTo", kind=Kind.TEXT, help="the ASM clients that may use them; else as the rack's others"
+                name="availableTo",
+                kind=Kind.TEXT,
+                help="the ASM clients that may use them (default: as for the rack's others)",
             ),
         ),
         handler="exacell.commands.griddisk:carve",
@@ -104,7 +106,7 @@ COMMANDS = (
         params=(
             _PREFIX,
             Param(name="size", kind=Kind.SIZE, required=True, help="of each grid disk"),
-            Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several"),
+            Param(name="asm", kind=Kind.ASM, help="which ASM cluster, if the rack has several"),
         ),
         handler="exacell.commands.griddisk:resize",
     ),

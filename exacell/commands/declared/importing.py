@@ -14,8 +14,8 @@ COMMANDS = (
         dry_runs=False,
         summary="read what fio, iostat, sar, ORION, AWR and others wrote, show it, and keep it under a name",
         details="The content of a file shows which program wrote it; kind= names the program if that is not clear. "
-        "Several files are one set. They are either parts of one run (hosts; NAME@HOST.json names a host that the "
-        "text does not: rates are added), or repetitions of a run, which give compare an interval. Points at the "
+        "Several files are one set. They are either parts of one run on several hosts (NAME@HOST.json gives the "
+        "host: rates are added), or repetitions of a run, from which compare makes an interval. Points at the "
         "same load are put together, latencies are weighted by their I/Os, the peak and the knee of a curve are "
         "marked, and a cold first pass is set apart. gzip and UTF-16 are unpacked. A refusal names the form that is "
         "needed. Without as= nothing is kept. Files that a recipe kept are read by name: fio_1280 of the newest "

@@ -51,13 +51,13 @@ WHICH = (
 """Parameters that distinguish directives with the same name. Source: reference cellcli.md 7.1."""
 
 _SEVERAL = (
-    "Where the plan has several directives of that name, or only a profile's, role=, type= and asmcluster= say which one is "
-    "meant; role=none is the one without a role. Nothing is guessed."
+    "If the plan has several directives of that name, or only that of a profile, choose one with role=, type= and "
+    "asmcluster=; role=none is the one without a role. exacell never guesses."
 )
 
 _DETAILS = (
     "Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back and "
-    f"reads it again. A database that had no directive of its own gets one with what it inherited. {_SEVERAL}"
+    f"reads it again. A database without its own directive gets one with the values that it inherited. {_SEVERAL}"
 )
 
 COMMANDS = (
@@ -78,8 +78,8 @@ COMMANDS = (
         effect=Effect.WRITE,
         summary="set attributes of one database's directive, or the objective; everything else stays",
         details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
-        "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
-        f"db=other are the directives for all others. like=CELL makes cells equal that hold different plans. {_SEVERAL}",
+        "and reads it again. A database without its own directive gets one with the values that it inherited. db=default and "
+        f"db=other are the directives for all others. like=CELL gives one cell's plan to cells with other plans. {_SEVERAL}",
         example="set iorm db=SPOT share=8 limit=50 -y",
         params=(
             Param(name="db", kind=Kind.DIRECTIVE, help="a database as LIST DATABASE shows it, or DEFAULT or OTHER"),
@@ -105,7 +105,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="remove attributes from a database's directive, or the whole directive",
-        details=f"Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say. {_SEVERAL}",
+        details=f"Without an attribute the whole directive is removed; the database then gets the values of DEFAULT "
+        f"or OTHER. {_SEVERAL}",
         example="unset iorm limit db=SPOT -y",
         params=(
             Param(

@@ -17,10 +17,10 @@ FILTERS = (
     Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
     Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),
     Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),
-    Param(name="word", kind=Kind.TEXT, help="changes whose statement holds this"),
+    Param(name="word", kind=Kind.TEXT, help="changes with this text in the statement"),
 )
 
-_FILE = Param(name="file", kind=Kind.FILE, help="another journal's file, such as one that journal restart put aside")
+_FILE = Param(name="file", kind=Kind.FILE, help="the file of another journal, such as one that journal restart renamed")
 
 _FAILED = Flag(name="failed", help="only changes that did not end well, or did not end")
 
@@ -77,10 +77,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
-        details="jsonl: one object a row with everything, prev and hash included, so that any program can follow "
-        "the chain (help docs journal explains how). csv: one line a row with who, why, statement, reply and "
+        details="jsonl: one object per row with everything, also prev and hash, so that any program can follow "
+        "the chain (help docs journal explains how). csv: one line per row with who, why, statement, reply and "
         "verification as columns. Rows are written while they are read, and the chain is checked at the same time: "
-        "exit code 1 means that it is not whole.",
+        "exit code 1 means that it is damaged.",
         example="journal export format=csv since=30d > changes.csv",
         params=(
             Param(name="format", kind=Kind.CHOICE, choices=("jsonl", "csv"), default="jsonl", help="of the rows"),

@@ -8,16 +8,16 @@ GROUP = "metrics"
 
 _WHOSE = (
     Param(name="db", kind=Kind.DB, required=True, help="the database"),
-    Param(name="service", kind=Kind.TEXT, help="sessions of that service only"),
-    Param(name="module", kind=Kind.TEXT, help="of the service, those with that module only"),
+    Param(name="service", kind=Kind.TEXT, help="only sessions of that service"),
+    Param(name="module", kind=Kind.TEXT, help="only sessions of the service with that module"),
     Param(name="session", kind=Kind.TEXT, help="one session: its SID and serial number, 137,4711"),
     Param(name="node", kind=Kind.NAME, help="where the session is connected (the first node that answers)"),
 )
 
-_AS = "keep the figures under this name: other numbers of sessions are a curve, the same number again is a repetition"
+_AS = "keep the figures under this name: different numbers of sessions make a curve, the same number again a repetition"
 _KEYS = (
-    "The table EXACELL_KEYS is made for this, with a row for each key, and dropped at the end; keep=yes leaves it, a load "
-    "that finds it takes it, and drive end drops it. The answer is how long it took, the rate and the waits of the "
+    "The table EXACELL_KEYS is made for this, with a row for each key, and dropped at the end; keep=yes keeps it "
+    "for the next load; drive end drops it. The answer is how long it took, the rate and the waits of the "
     "sessions. as= keeps them for compare."
 )
 
@@ -28,8 +28,8 @@ COMMANDS = (
         effect=Effect.WRITE,
         summary="write the waits of a database's sessions into 10046 files on its nodes, by DBMS_MONITOR",
         details="Without service= and session=: every session of the database, on all of its instances. Waits are "
-        "traced, bind values are not. Tracing lasts until trace off, also over restarts. undo ends it, and in a "
-        "recipe undo run ends it whatever happens. Files grow on the node, and tracing takes time: trace both sides "
+        "traced, bind values are not. Tracing lasts until trace off, also over restarts. undo ends it; in a recipe "
+        "undo run ends it in any case. Files grow on the node, and tracing takes time: trace both sides "
         "of a comparison.",
         example="trace on db=SPOT service=spot_batch -y",
         params=_WHOSE,
@@ -68,11 +68,11 @@ COMMANDS = (
         name="drive commits",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="let sessions of a database update a row and commit, again and again: a load whose waits are log file sync",
-        details="On one node that many SQL*Plus sessions each update a row of their own in the table "
+        summary="let sessions of a database update a row and commit, again and again: a load that waits for log file sync",
+        details="On one node each of the SQL*Plus sessions updates its own row in the table "
         "EXACELL_COMMITS. The table is made for this and dropped at the end; before that it is read to prove that "
-        "all commits are there. It is plain SQL, because in PL/SQL only the last commit of a call waits. tag= "
-        "becomes the sessions' TRACEFILE_IDENTIFIER, by which trace collect finds their files. The answer is how long "
+        "all commits are there. It is plain SQL, because in PL/SQL only the last commit of a call would wait. tag= "
+        "becomes the sessions' TRACEFILE_IDENTIFIER, so that trace collect finds their files. The answer is how long "
         "it took, the rate and the waits; as= keeps them.",
         example="drive commits db=SPOT sessions=20 commits=200000 tag=ON -y",
         params=(
@@ -89,9 +89,9 @@ COMMANDS = (
         name="drive lookups",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="let sessions of a database look keys up in a table: a load whose waits are reads of single blocks",
-        details="On one node that many SQL*Plus sessions each carry out one block of PL/SQL that looks up keys drawn "
-        "at random. " + _KEYS + " A table that the buffer cache can hold is read from the cells only once: take "
+        summary="let sessions of a database look keys up in a table: a load that waits for reads of single blocks",
+        details="On one node each of the SQL*Plus sessions runs a block of PL/SQL that looks up keys drawn "
+        "at random. " + _KEYS + " A table that fits into the buffer cache is read from the cells only once: use "
         "more keys, or empty the buffer cache before.",
         example="drive lookups db=SPOT lookups=200000 keys=1000000 as=disk -y",
         params=(
@@ -109,8 +109,8 @@ COMMANDS = (
         name="drive scans",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="let sessions of a database read a whole table again and again: a load whose waits are smart scans",
-        details="On one node that many SQL*Plus sessions each carry out one block of PL/SQL that counts the rows of "
+        summary="let sessions of a database read a whole table again and again: a load that waits for smart scans",
+        details="On one node each of the SQL*Plus sessions runs a block of PL/SQL that counts the rows of "
         "the table. " + _KEYS + " The database decides whether it scans on the cells: a small table is read through "
         "the buffer cache.",
         example="drive scans db=SPOT scans=20 keys=10000000 as=scans -y",
@@ -141,10 +141,10 @@ COMMANDS = (
         dry_runs=False,
         summary="the waits of a database's 10046 trace files, reduced on its nodes and kept under a name",
         details="On each node that runs the database, awk reads the files in the trace directory and writes "
-        "nothing. Only some KB travel: every wait by event and microsecond, file by file, and how many waits share "
-        "a log write. The figures are those of trace summarize on the same files. tag= takes the files of sessions "
+        "nothing. Only some KB are copied: every wait by event and microsecond, file by file, and how many waits "
+        "shared a log write. The figures are those of trace summarize on the same files. tag= takes the files of sessions "
         "with that TRACEFILE_IDENTIFIER, last= those that were written to in that time. If a node has no awk, or "
-        "with fetch=yes, the files come here and are read here. trace compare takes the name.",
+        "with fetch=yes, the files are copied here and read here. trace compare uses the name.",
         example="trace collect db=SPOT as=on tag=ON",
         params=(
             Param(name="db", kind=Kind.DB, required=True, help="the database"),

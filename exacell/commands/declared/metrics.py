@@ -23,7 +23,7 @@ _OR_FILES = (
     Param(name="before", kind=Kind.MEASURED, positional=True, required=True, help="the earlier snapshot, or a file"),
     Param(name="after", kind=Kind.MEASURED, positional=True, required=True, help="the later one; `snap` takes one now"),
 )
-_ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike; what differs is marked")
+_ANYWAY = Flag(name="anyway", help="also if other conditions differ; marks those")
 
 COMMANDS = (
     Command(
@@ -44,7 +44,7 @@ COMMANDS = (
             Param(name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; replaces an older one"),
             Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
             Param(name="db", kind=Kind.DB, help="of sysstat: the database"),
-            Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
+            Param(name="hosts", kind=Kind.CELLSET, help="keep also the facts of these hosts: @db"),
         ),
         handler="exacell.commands.metrics:snap",
     ),
@@ -60,7 +60,7 @@ COMMANDS = (
         example="snap list griddisk attributes name,size,status as=before",
         params=(
             Param(name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; replaces an older one"),
-            Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
+            Param(name="hosts", kind=Kind.CELLSET, help="keep also the facts of these hosts: @db"),
             Param(
                 name="statement",
                 kind=Kind.LIST,
@@ -91,8 +91,8 @@ COMMANDS = (
         "difference, and then the rack has no figure. Snapshots that differ in release, flash cache mode or size, "
         "flash log, services or IORM plan are refused, and the difference is named; --anyway shows the delta and "
         "marks each row. flashWinPercent = flash first / (flash first + disk first). Kinds other than flashlog and "
-        "flashcache have a row for each counter that moved, with its rate over the true interval and its share of "
-        "the total at the second snapshot; -o json and csv also list those that did not move. For snap list: a row "
+        "flashcache have a row for each counter that changed, with its rate over the true interval and its share of "
+        "the total at the second snapshot; -o json and csv also list the others. For snap list: a row "
         "for each object that came or went and each attribute that changed, numbers with their difference; changed "
         "conditions are named, but don't refuse the delta. Two files with the output of LIST METRICCURRENT work "
         "too, without a rack.",

@@ -12,15 +12,15 @@ COMMANDS = (
         name="sql asm",
         group="ASM",
         effect=Effect.OPAQUE,
-        summary="run one SQL statement on an ASM instance; a query just answers",
-        details="A block of PL/SQL counts as one statement. Statements that end with their session (alter session) "
-        "are refused. A query of Oracle's own views with SQL's own functions only reads, and never asks. create and "
+        summary="run one SQL statement on an ASM instance; a query is answered at once",
+        details="A block of PL/SQL counts as one statement. Statements that affect only their session (alter "
+        "session) are refused. A query of Oracle's own views with SQL's own functions only reads, and never asks. create and "
         "drop diskgroup, and alter diskgroup ... mount, dismount, rebalance power, set attribute, add, drop, "
         "resize, online and offline of disks are planned, guarded, proven and can be undone (help docs sql). "
         "exacell can't read anything else: it is refused on production and read-only racks; elsewhere it needs "
         "--accept-opaque and is confirmed and journalled.",
         example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
-        params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
+        params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, if the rack has several")),
         flags=(ACCEPT,),
         handler="exacell.commands.opaque:sql_asm",
     ),
@@ -28,11 +28,11 @@ COMMANDS = (
         name="sql",
         group="ASM",
         effect=Effect.OPAQUE,
-        summary="run one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
+        summary="run one SQL statement on a database, as SYSDBA on the first node that runs it; a query is answered at once",
         details="The instance is found by its process and its home by oraenv, as the owner of the database "
-        "software. A block of PL/SQL counts as one statement. Statements that end with their session (alter "
+        "software. A block of PL/SQL counts as one statement. Statements that affect only their session (alter "
         "session) are refused. A query of Oracle's own views with SQL's own functions only reads. ALTER SYSTEM SET "
-        "and RESET of what changes speed, ADD and DROP [STANDBY] LOGFILE, and STORAGE (CELL_FLASH_CACHE ...) are "
+        "and RESET of parameters that change speed, ADD and DROP [STANDBY] LOGFILE, and STORAGE (CELL_FLASH_CACHE ...) are "
         "planned, proven and can be undone (help docs sql). exacell can't read anything else, also a query of "
         "users' tables: it is refused on production and read-only racks; elsewhere it needs --accept-opaque and is "
         "confirmed and journalled.",
@@ -53,10 +53,10 @@ COMMANDS = (
         details="All words after sh are the command. Commands that exacell knows as reads (uptime, df -h, "
         "imageinfo, cellcli -e list ...; help docs shell-text lists all) run at once. CellCLI changes in it are "
         "guarded like typed ones. Text that exacell can't read is refused on production and read-only racks; "
-        "elsewhere it needs --accept-opaque, and is always journalled. exacell's own flags stand before the "
-        "command: sh --accept-opaque -y ...; -- ends them. Cells from release 26.1 on accept few commands besides "
-        "cellcli. On hosts, --detach runs a long command apart from the connection: it continues when the "
-        "connection breaks or exacell ends, and resume picks it up.",
+        "elsewhere it needs --accept-opaque, and is always journalled. exacell's own flags come before the command: "
+        "sh --accept-opaque -y ...; -- ends them. Cells from release 26.1 on accept few commands besides "
+        "cellcli. On hosts, --detach runs a long command in the background: it continues if the connection breaks "
+        "or exacell ends, and resume gets its result.",
         example="sh uptime",
         params=(
             Param(

@@ -23,9 +23,9 @@ def code_page(text: str) -> Iterator[str]:
     if found is None:
         near = closest(text.upper(), [code for code in CODES if code[:4] == text[:4].upper()])
         raise StatementError(
-            f"{text.upper()} is not known to exacell: no public source has it",
+            f"{text.upper()} is unknown: no public source describes it",
             suggestions=near,
-            hint="" if near else "read the cell's own text; `list alerthistory` may have more",
+            hint="" if near else "read the text that the cell printed; `list alerthistory` may show more",
         )
     yield found.code
     yield ""

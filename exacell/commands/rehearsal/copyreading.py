@@ -48,7 +48,7 @@ def read_objects(
     """
     found, problems = _objects(services, request, cells)
     if problems:
-        raise RefusedError(f"rehearse: {problems[0]}; a copy is made of what every cell tells")
+        raise RefusedError(f"rehearse: {problems[0]}; the copy needs the answers of all cells")
     return found
 
 
@@ -143,8 +143,8 @@ def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str
     for group in asm.groups:
         if not group.type:
             raise RefusedError(
-                f"disk group {group.name} is mounted nowhere, so ASM tells neither its redundancy nor its disks, and no copy can "
-                "have it; nothing was sent",
+                f"disk group {group.name} is not mounted on any node: ASM does not show its redundancy and disks "
+                f"then, so it can't be copied; nothing was sent",
                 hint=f'sql asm "alter diskgroup {group.name} mount"',
             )
     records = [record for objects in told.values() for record in objects.get("GRIDDISK", ())]

@@ -48,12 +48,12 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
     rack = session.need_rack()
     if len(rack.asm) > 1:
         raise RefusedError(
-            f"rehearse: rack {rack.name} has the ASM clusters {', '.join(rack.asm)}, and a copy has one",
+            f"rehearse: rack {rack.name} has the ASM clusters {', '.join(rack.asm)}, but a copy has only one",
             hint="-n shows the plan",
         )
     here, (groups, silent) = read_objects(services, Request(), rack.cells), read_groups(session, services)
     if silent:
-        raise RefusedError(f"rehearse: {silent[0]}; a copy is made of what every cluster tells")
+        raise RefusedError(f"rehearse: {silent[0]}; the copy needs the answers of all clusters")
     with _copy(session, services, likeness_of(session, services, Request(), here)) as (copy_session, copy_services):
         before, problems = read_facts(copy_session, copy_services, Request())
         if problems:
@@ -73,7 +73,7 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
 
     notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
     if not rows:
-        notes.append("it would leave cells and disk groups as they are")
+        notes.append("it would change nothing on cells and disk groups")
     return Result(
         records=rows,
         columns=columns,

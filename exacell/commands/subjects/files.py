@@ -60,7 +60,7 @@ def trace_files(session: Session, services: Services, text: str) -> list[Path]:
     """
     found = [path for path in named_files(session, services, text) if path.suffix != ".trm"]
     if not found:
-        raise RefusedError(".trm files hold no waits: name the .trc files beside them")
+        raise RefusedError(".trm files contain no waits: give the .trc files in the same folder")
     return found
 
 
@@ -104,7 +104,7 @@ def _whole(session: Session, word: str, rows: Sequence[Kept]) -> dict[Path, str]
     name = f"{run_name(first)}:{first.name}"
     if Path(word).exists():
         raise RefusedError(
-            f"{word} is both a file in this folder and something that run {run_name(first)} kept",
+            f"{word} is a file in this folder, and also a name that run {run_name(first)} kept",
             hint=f"write ./{word} for the file, {name} for what was kept",
         )
     for row in rows:
@@ -125,12 +125,13 @@ def _paths(word: str) -> list[Path]:
     found = [Path(path) for path in sorted(glob.glob(word, recursive=True))] if glob.has_magic(word) else [Path(word)]
     if not found:
         raise RefusedError(
-            f"{word}: no such file", hint="a pattern counts from the folder in which exacell was started"
+            f"{word}: no such file", hint="patterns are relative to the folder in which exacell was started"
         )
     asked = _KEPT.fullmatch(word)
     if asked is not None and not at_home(found[0]).exists():
         no_file = "" if asked["run"] or asked["host"] else "No such file or directory, and "
         raise RefusedError(
-            f"{word}: {no_file}no run has kept that", hint="`results --all` lists the runs, `results r1` what r1 kept"
+            f"{word}: {no_file}no run has kept such a name",
+            hint="`results --all` lists the runs, `results r1` what r1 kept",
         )
     return [at_home(path) for path in found]

@@ -80,7 +80,7 @@ def _side_by_side(asked: Asked, a: str, b: str) -> Finding:
     if not kinds:
         raise RefusedError(
             f"{a} has {', '.join(both[a].kinds)} and {b} has {', '.join(both[b].kinds)}: nothing in common",
-            hint=f"take `snap {both[a].kinds[0]}` at both ends of {b}, too",
+            hint=f"also take `snap {both[a].kinds[0]}` at the beginning and the end of {b}",
         )
     one, other = (_interval(name, both[name], kinds) for name in (a, b))
     whole = bool(one.seconds and other.seconds)

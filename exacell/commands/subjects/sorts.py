@@ -62,7 +62,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
             hint="give one of them another name: `import as=NAME`, `snap as=NAME`; r1:NAME is what run r1 of a recipe kept",
         )
     if not fitting:
-        raise RefusedError(_unknown(asked, names), hint="`imports`, `snaps` and `results --all` list what there is")
+        raise RefusedError(_unknown(asked, names), hint="`imports`, `snaps` and `results --all` list the names")
     (sort,) = fitting
     if len(names) > 2 and sort.several is not None:
         return sort.several(asked, names)
@@ -100,6 +100,9 @@ def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
     titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
     for name, found in titles.items():
         if not found:
-            return f"{name} names no import, file, run's result, snapshot, experiment or set of trace files"
+            return (
+                f"{name} is not the name of an import, a file, a run's result, a snapshot, an experiment "
+                "or a set of trace files"
+            )
     said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
     return f"only things of one kind can be compared: {said}"

@@ -148,7 +148,7 @@ class RackFiles:
         return self.root / "nodes"
 
     def layer(self, kind: str) -> Path:
-        """Return the directory that one kind of host has over this machine's /usr."""
+        """Return the directory that lies over this machine's /usr for one kind of host."""
         return self.root / "layers" / kind / "usr"
 
     def bin(self, kind: str) -> Path:
@@ -274,9 +274,13 @@ def read_json(path: Path) -> Json | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise EmulatorError(f"{path} is damaged: {error}", hint="start the rack anew with reset=yes") from error
+        raise EmulatorError(
+            f"{path} is damaged: {error}", hint="start the rack with reset=yes (its state is lost)"
+        ) from error
     if not isinstance(value, dict):
-        raise EmulatorError(f"{path} is damaged: it holds no object", hint="start the rack anew with reset=yes")
+        raise EmulatorError(
+            f"{path} is damaged: it holds no object", hint="start the rack with reset=yes (its state is lost)"
+        )
     return value
 
 

@@ -128,7 +128,7 @@ class MetricStore:
     def _unusable(self, error: Exception) -> EmulatorError:
         return EmulatorError(
             f"{self._path or 'the history of metrics'} can't be used: {error}",
-            hint="close what else has it open; if it is damaged, start the rack anew with reset=yes",
+            hint="close what else has it open; if it is damaged, start the rack with reset=yes (its state is lost)",
         )
 
 

@@ -282,7 +282,7 @@ def _number(request: Json, key: str) -> float:
     value = request.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise EmulatorError(f"{key}={value} is no number", hint="digits, and a . where it has a part")
+    raise EmulatorError(f"{key} must be a number, not '{value}'", hint="use digits, and a point before decimals")
 
 
 def open_world(files: RackFiles, options: Mapping[str, object]) -> World:

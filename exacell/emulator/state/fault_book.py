@@ -261,7 +261,7 @@ def _code(text: str, is_cell: bool) -> str:
 def _number(values: Mapping[str, object], name: str, default: float, *, above: float = -1.0) -> float:
     value = values.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise EmulatorError(f"{name}={value} is no number of seconds", hint="such as 2, 0.5 or 30")
+        raise EmulatorError(f"{name} must be a number, not '{value}' of seconds", hint="such as 2, 0.5 or 30")
     if not above < value <= 366 * 86400 or value < 0:
         raise EmulatorError(f"{name}={value:g} is not possible: seconds from 0 on, at most a year")
     return float(value)

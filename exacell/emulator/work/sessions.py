@@ -175,9 +175,9 @@ class Desk:
 
     @property
     def together(self) -> int:
-        """How many sessions commit at the same time: those that have worked, and those that were started like them.
+        """Return how many sessions commit at the same time: those that have worked, and those that were started like them.
 
-        Who has left is one of them until its own time is over.
+        A session that has ended counts until its own time is over.
         """
         now = self.writer.end if self.writer is not None else 0
         left = sum(ended > now for ended in self.over)

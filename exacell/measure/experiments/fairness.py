@@ -56,7 +56,7 @@ def unlike_cells(cells: Cells) -> list[str]:
         values = grouped((counters.passport[key], cell) for cell, counters in cells.items() if key in counters.passport)
         if len(values) > 1:
             told = "; ".join(f"{_shown(key, value)} on {fold(names)}" for value, names in values.items())
-            found.append(f"cells are not alike: {name}: {told}")
+            found.append(f"cells differ: {name}: {told}")
     return found
 
 

@@ -51,18 +51,18 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     lines.append(f"  Measured: {_measured(d)}")
     if d.limit:
         lines.append(
-            f"  Gives way: before a run while a redo write takes longer than {_took(d.limit)} on average on a cell, of all "
-            "databases together (FL_RQ_TM_W_RQ); a block that this disturbs is repeated"
+            f"  Gives way: waits before a run while a redo write takes longer than {_took(d.limit)} on average on a cell, all "
+            "databases together (FL_RQ_TM_W_RQ); a disturbed block is repeated"
         )
     lines.append(f"  Can detect: {_can_detect(d, spread, spread_of)}")
     if len(d.tried) > 1:
         lines.append(
-            f"  Together: {len(d.tried)} comparisons, of which one at least errs in 5 % of such experiments at most (max-T), so "
-            f"that each finds somewhat less than one alone; for that {_needed(d, ' blocks')}"
+            f"  Together: {len(d.tried)} comparisons, with a risk of at most 5 % that one of them is wrong (max-T), so "
+            f"each detects somewhat less than one alone; for that {_needed(d, ' blocks')}"
         )
     lines.append(f"  Time: {_time(d, len(runs))}")
     of = whose(d, "of") if d.on or d.factor == "flashlog" else ""
-    lines.append(f"  At the end, whatever happens: the {d.said}{of} as it is now ({experiment.now})")
+    lines.append(f"  At the end, in any case: the {d.said}{of} goes back to its present value ({experiment.now})")
     return lines
 
 

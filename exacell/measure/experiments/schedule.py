@@ -36,9 +36,7 @@ def tossed(blocks: int, order: str) -> int:
 
 
 def least_p(blocks: int, order: str) -> float:
-    """Return the smallest two-sided p that so many blocks can give: two (the schedule that ran and its mirror) of all
-    schedules.
-    """
+    """Return the smallest two-sided p for so many blocks: 2 / number of schedules (the schedule that ran, and its mirror)."""
     return min(1.0, 2.0 ** (1 - tossed(blocks, order)))
 
 

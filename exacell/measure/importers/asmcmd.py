@@ -49,7 +49,7 @@ def read(text: str, source: str) -> Run:
     ]
     points += [Point(series=f"group {name}", figures=figures) for name, _, figures in groups]
     if not points:
-        raise UnreadableError(f"{source}: no disk and no disk group below the head")
+        raise UnreadableError(f"{source}: no disk and no disk group after the header")
     told = {"disks": _where([disk["path"] for disk in disks])} if disks else {}
     told |= {f"copies in {name}": _COPIES.get(kind, kind) for name, kind, _ in groups}
     form = " and ".join(name for name, found in (("lsdsk -k", disks), ("lsdg", groups)) if found)

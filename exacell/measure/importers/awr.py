@@ -105,7 +105,7 @@ def read(text: str, source: str) -> Run:
     """
     for sign, (what, instead) in _OTHERS.items():
         if re.search(sign, text, re.IGNORECASE):
-            raise UnreadableError(f"{source} is {what}, which is not read", hint=instead)
+            raise UnreadableError(f"{source} is {what}, which exacell can't read", hint=instead)
     return in_one([_report(part, source) for part in _reports(text)])
 
 
@@ -156,7 +156,7 @@ def _report(text: str, source: str) -> Run:
     plain = "\n".join(" ".join(row) for table in found for row in table.rows) if form != "text" else text
     profile = list(_profile(text, found, form, source))
     if not profile:
-        raise UnreadableError(f"{source}: its load profile has no line")
+        raise UnreadableError(f"{source}: its load profile is empty")
     events = _Events(source, int(first_of(plain, r"\b(\d+)\.\d+\.\d+\.\d+\.\d+\b") or 0))
     for table in found:
         events.take(table)
@@ -274,7 +274,7 @@ def _printed(cell: str, source: str) -> _Printed | None:
     if match is None:
         raise UnreadableError(
             f"{source}: it is not clear which number '{text[:30]}' is",
-            hint="read are numbers such as 1,234.5 and 31.4K: make the report with NLS_NUMERIC_CHARACTERS='.,'",
+            hint="exacell reads numbers such as 1,234.5 and 31.4K: make the report with NLS_NUMERIC_CHARACTERS='.,'",
         )
     suffix = (match[2] or "").lower()
     times = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}.get(suffix, 1.0)

@@ -35,7 +35,7 @@ def read_limits(text: str, source: str) -> Run:
         else:
             points.append(Point(series=match[1], figures={"blocks" if match[3] else "value": value}))
     if not points and not not_told:
-        raise UnreadableError(f"{source}: no limit in the page")
+        raise UnreadableError(f"{source}: the page has no limit")
     return Run(kind=LIMITS_KIND, form="block limits", source=source, points=tuple(points), notes=tuple(not_told))
 
 
@@ -58,5 +58,5 @@ def read_queues(text: str, source: str) -> Run:
         elif plain:
             words[f"{device} {name}"] = plain
     if not points:
-        raise UnreadableError(f"{source}: no setting with a number in it")
+        raise UnreadableError(f"{source}: it has no setting with a number")
     return Run(kind=QUEUES_KIND, form="settings", source=source, points=tuple(points), told=words)

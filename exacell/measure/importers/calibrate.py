@@ -31,7 +31,7 @@ def read_cell(text: str, source: str) -> Run:
     """
     points = [point for line in text.splitlines() for point in _cell_line(line, source)]
     if not points:
-        raise UnreadableError(f"{source}: no throughput in it; CALIBRATE may have been refused")
+        raise UnreadableError(f"{source}: it has no throughput; CALIBRATE may have been refused")
     passes: dict[str, list[dict[str, float]]] = {}
     for point in points:
         own = passes.setdefault(point.series, [{}])
@@ -99,7 +99,7 @@ def read_database(text: str, source: str) -> Run:
     if not passes:
         passes, form = list(_queried(text, source)), "dba_rsrc_io_calibrate"
     if not passes:
-        raise UnreadableError(f"{source}: no pass of CALIBRATE_IO in it")
+        raise UnreadableError(f"{source}: it has no pass of CALIBRATE_IO")
     points = [Point(series="data files", at=f"pass {at}", figures=figures) for at, figures in enumerate(passes, 1)]
     return Run(kind=DATABASE_KIND, form=form, source=source, points=set_apart_cold(points, "iops"))
 

@@ -105,7 +105,7 @@ def read(text: str, source: str) -> Run:
     head = re.match(rf"{_HEAD} (\S+)\nsessions (\d+)\neach (\d+)\nkeys (\d+)\n", text)
     seconds = tuple(float(match[1]) for match in re.finditer(r"^took (\d+(?:\.\d+)?) s$", text, re.MULTILINE))
     if head is None or head[1] not in _WORKS or len(seconds) != int(head[2]):
-        raise UnreadableError(f"{source}: what drive measured is not whole in it")
+        raise UnreadableError(f"{source}: the result of drive is not complete in it")
     waits = {
         match[3]: (int(match[1]), int(match[2]))
         for match in re.finditer(r"^waits (\d+) of (\d+) us in all: (.+)$", text, re.MULTILINE)

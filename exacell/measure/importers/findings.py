@@ -47,7 +47,7 @@ class Imported:
         return joined([run.same for run in self.runs])
 
     def side(self) -> Side:
-        """Return it as one side of a report."""
+        """Return the import as one side of a report."""
         forms = dict.fromkeys(run.form for run in self.runs)
         about = f"{KINDS[self.kind].title} ({', '.join(forms)}), {counted(len(self.files) or len(self.runs), 'file')}"
         passport = {"program": KINDS[self.kind].title, **self.conditions(), **joined([run.told for run in self.runs])}
@@ -247,13 +247,13 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
     if a.kind != b.kind:
         raise RefusedError(
             f"{a.name} is of {KINDS[a.kind].title} and {b.name} of {KINDS[b.kind].title}: they measure different things",
-            hint="compare two runs of one program",
+            hint="compare two runs of the same program",
         )
     differs = unlike(a, b)
     if differs and not anyway:
         raise RefusedError(
-            f"{a.name} and {b.name} are not alike: {'; '.join(differs)}",
-            hint="their difference includes that; --anyway shows it and says so",
+            f"{a.name} and {b.name} differ in more than the load: {'; '.join(differs)}",
+            hint="the comparison would show this too; --anyway compares them and says so",
         )
     before = {level.key: level for level in levels(a.runs)}
     after = {level.key: level for level in levels(b.runs)}

@@ -53,13 +53,13 @@ def read(text: str, source: str) -> Run:
     left out. Jobs that differ in rw or bs are separate points.
 
     Raises:
-        UnreadableError: the JSON is incomplete, or no job in it did an I/O.
+        UnreadableError: the JSON is incomplete, or none of its jobs did an I/O.
     """
     with _as_fio_writes(source):
         runs = [_run(one, source) for one in documents(text, source)]
     if not any(run.points for run in runs):
         why = named([text for run in runs for text in run.warnings])
-        raise UnreadableError(f"{source}: no job in it did an I/O{f' ({why})' if why else ''}")
+        raise UnreadableError(f"{source}: none of its jobs did an I/O{f' ({why})' if why else ''}")
     return in_one([run for run in runs if run.points or run.warnings])
 
 
@@ -67,7 +67,7 @@ def waited(text: str) -> tuple[int, float]:
     """Return the number of I/Os in all jobs and runs, including syncs, and the sum of their latencies in microseconds.
 
     Raises:
-        UnreadableError: the JSON is incomplete, or no job in it did an I/O.
+        UnreadableError: the JSON is incomplete, or none of its jobs did an I/O.
     """
     count, micros = 0.0, 0.0
     with _as_fio_writes("fio"):
@@ -79,7 +79,7 @@ def waited(text: str) -> tuple[int, float]:
                 count += many if name != "sync" else 0
                 micros += many * float(took.get("mean", 0.0)) * factor
     if not count:
-        raise UnreadableError("fio: no job in its output did an I/O of which a latency was taken")
+        raise UnreadableError("fio: no job measured the latency of an I/O")
     return int(count), micros
 
 
@@ -111,8 +111,8 @@ def _run(found: Document, source: str) -> Run:
             lasted = sorted(runtime(job.body) for job in jobs)
             if lasted[0] < _AS_LONG * lasted[-1]:
                 notes.append(
-                    f"{name}: its jobs ran for {lasted[0]:g} to {lasted[-1]:g} s, and their rates are added: so much was done "
-                    "only while all of them ran"
+                    f"{name}: its jobs ran for {lasted[0]:g} to {lasted[-1]:g} s, and their rates are added: this "
+                    f"rate was reached only while all of them ran"
                 )
             made, kept = _together(name, jobs)
             points += made
@@ -121,7 +121,7 @@ def _run(found: Document, source: str) -> Run:
     if any(
         done(job.body, way) and not measured(part_of(job.body, way), "lat", 1) for job in jobs for way in DIRECTIONS
     ):
-        notes.append("latencies were not taken of all I/Os (gtod_reduce or disable_lat)")
+        notes.append("fio did not measure the latency of all I/Os (gtod_reduce or disable_lat)")
     notes += dict.fromkeys(note for job in jobs for note in job.notes)
     options = [job.options for job in jobs]
     form = ("json+" if bins else "json") + (", from clients" if found.clients else "")
@@ -185,7 +185,7 @@ def _groups(found: Document, notes: list[str]) -> list[list[_Job]]:
         if max(lasted) + 2 >= found.elapsed:
             groups = [found.jobs]
         else:
-            notes.append("some of its groups ran at the same time; which ones, the file does not tell")
+            notes.append("some of its groups ran at the same time; the file does not show which")
     return [[_job(body, group, found.general) for body in group] for group in groups]
 
 
@@ -199,7 +199,7 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
     clones = None if told is None else int(told)
     notes = []
     if clones is None:
-        notes.append(f"numjobs={options['numjobs']} is no number: the load is unknown")
+        notes.append(f"numjobs={options['numjobs']} is not a number: the load is unknown")
     busy, long = float(body.get("job_runtime") or 0), 1000 * runtime(body)
     ratio = busy / long if long else 0.0
     # A job that reads back its own writes is busy in both directions, one after the other.
@@ -211,8 +211,8 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
         if not name or not _fits(body, options, several=True):
             name, clones = f"{body.get('jobname', 'jobs')} and others", None
             notes.append(
-                f"{body.get('jobname', 'a group')}: group_reporting put jobs that differ into one: what each did and its "
-                "depth, the file does not tell"
+                f"{body.get('jobname', 'a group')}: group_reporting combined different jobs into one: the file does "
+                f"not show what each job did, nor its depth"
             )
         else:
             clones = many
@@ -221,7 +221,7 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
         notes.append(f"{body.get('jobname', 'a job')}: {why}")
     if not name:
         name = str(body.get("jobname", "jobs"))
-        notes.append("it does not tell the options of its jobs: rw, bs and load are unknown")
+        notes.append("the file does not have the options of its jobs: rw, bs and load are unknown")
     return _Job(body=body, options=options, name=name, clones=clones, depth=depth, notes=tuple(notes))
 
 
@@ -272,7 +272,7 @@ def _depth(body: Mapping[str, Any], options: Mapping[str, str]) -> tuple[int | N
     levels = body.get("iodepth_level")
     shares = {name: float(share) for name, share in levels.items()} if isinstance(levels, dict) else {}
     if not any(shares.values()):
-        said = "" if asked is not None else f"iodepth={options['iodepth']} is no number: the load is unknown"
+        said = "" if asked is not None else f"iodepth={options['iodepth']} is not a number: the load is unknown"
         return asked, said
     name, least, most = max(_LEVELS, key=lambda level: shares.get(level[0], 0.0))
     share = shares.get(name, 0.0)

@@ -100,7 +100,7 @@ def read(text: str, source: str) -> Run:
     talks = [*_text(text)] if _HEAD.search(text) else [*_json(text, source)]
     runs = [_run(talk, source) for talk in talks if any(report.devices for report in talk.reports)]
     if not runs:
-        raise UnreadableError(f"{source}: no report of devices in it (iostat -x writes them)")
+        raise UnreadableError(f"{source}: it has no report of devices (iostat -x writes them)")
     return in_one(runs)
 
 

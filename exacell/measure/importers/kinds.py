@@ -151,26 +151,24 @@ def _read(text: str, source: str, kind: str) -> Run:
     if endless is not None:
         number = text.count("\n", 0, endless.start()) + 1
         raise UnreadableError(
-            f"{source}: line {number} has a number of 300 digits or more, which nothing measures",
+            f"{source}: line {number} has a number of 300 digits or more, which is no measured value",
             hint="copy the file again, or remove that line",
         )
     if kind and not KINDS[kind].claims(text):
         raise RefusedError(
-            f"{source}: nothing in it is of {KINDS[kind].title}",
-            hint=f"{KINDS[kind].needs}; without kind= it is found out",
+            f"{source}: it has nothing of {KINDS[kind].title}",
+            hint=f"{KINDS[kind].needs}; leave kind= out, and exacell finds the kind",
         )
     found = [kind] if kind else [name for name, one in KINDS.items() if one.claims(text)]
     if len(found) > 1:
         titles = " and ".join(KINDS[name].title for name in found)
-        raise RefusedError(
-            f"{source}: there are signs of {titles} in it", hint=f"say which one it is: kind={'|'.join(found)}"
-        )
+        raise RefusedError(f"{source}: it looks like {titles}", hint=f"say which one it is: kind={'|'.join(found)}")
     if not found and (refusal := unread.refusal(text, source)) is not None:
         raise refusal
     if not found:
         raise RefusedError(
-            f"{source}: its content is of no known program",
-            hint=f"known are {', '.join(one.title for one in KINDS.values())}",
+            f"{source}: exacell does not know the program that wrote it",
+            hint=f"exacell reads {', '.join(one.title for one in KINDS.values())}",
         )
     (name,) = found
     try:
@@ -189,6 +187,7 @@ def together(runs: Sequence[Run]) -> list[Run]:
     kinds = dict.fromkeys(run.kind for run in runs)
     if len(kinds) > 1:
         raise RefusedError(
-            f"files of {' and '.join(KINDS[kind].title for kind in kinds)} are no one set", hint="import them apart"
+            f"files of {' and '.join(KINDS[kind].title for kind in kinds)} can't be imported as one",
+            hint="import each by itself",
         )
     return parted(orion.settle(runs) if orion.KIND in kinds else runs)

@@ -235,7 +235,8 @@ def printed(text: str, source: str) -> float | None:
     if value is None and re.match(r"\s*[-+]?[.,]?\d[\d.,]*\s*$", text):
         raise UnreadableError(
             f"{source}: it is not clear which number '{text.strip()[:30]}' is",
-            hint="read are numbers such as 1,234.5, with a point before the decimals: LC_ALL=C or NLS_NUMERIC_CHARACTERS='.,'",
+            hint="exacell reads numbers such as 1,234.5, with a point before the decimals: LC_ALL=C or "
+            "NLS_NUMERIC_CHARACTERS='.,'",
         )
     return value
 
@@ -392,7 +393,7 @@ def lengths(times: Sequence[str]) -> list[float | None]:
 def _finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
-        raise ValueError(f"{text} is no number")
+        raise ValueError(f"{text} is not a number")
     return value
 
 
@@ -432,7 +433,7 @@ def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], 
         if isinstance(one, dict) and key in one:
             found.append(one)
     if not found:
-        raise UnreadableError(f"{source}: its JSON is cut or damaged ({why or 'no object in it is whole'})")
+        raise UnreadableError(f"{source}: its JSON is cut or damaged ({why or 'it contains no complete object'})")
     return found, (f"a part of its JSON is cut or damaged and was left out ({why})",) if why else ()
 
 

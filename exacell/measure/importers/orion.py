@@ -65,7 +65,7 @@ def read(text: str, source: str) -> Run:
     sections = [_section(part, source) for part in _sections("\n".join(lines_of(text)))]
     sections = [run for run in sections if run.points or run.distributions]
     if not sections:
-        raise UnreadableError(f"{source}: no figure of ORION in it; the run may have ended early")
+        raise UnreadableError(f"{source}: it has no figure of ORION; the run may have ended early")
     forms = [run.form for run in sections]
     most = max(forms.count(form) for form in forms)
     points = [
@@ -73,7 +73,7 @@ def read(text: str, source: str) -> Run:
         for place, run in enumerate(sections)
         for point in run.points
     ]
-    notes = [f"{most} runs stand in one file"] if most > 1 else []
+    notes = [f"{most} runs are in one file"] if most > 1 else []
     return replace(
         sections[0],
         form=", ".join(dict.fromkeys(forms)),
@@ -220,7 +220,7 @@ def _held(head: str, source: str) -> str:
     if "latency" in head.lower() or name.endswith("lat.csv"):
         return "latencyUs" if re.search(r"microsec|usec", head, re.IGNORECASE) else RAW
     raise UnreadableError(
-        f"{source}: a matrix of ORION, and nothing tells of what",
+        f"{source}: a matrix of ORION, but it is not clear what it measured",
         hint="its name must end as ORION gives it: _iops.csv, _mbps.csv or _lat.csv",
     )
 

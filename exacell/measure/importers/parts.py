@@ -45,7 +45,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         told=joined([run.told for run in runs]),
         same=joined([run.same for run in runs]),
         distributions=tuple(one for run in runs for one in run.distributions),
-        notes=(f"{len(runs)} runs stand in one file", *(note for run in runs for note in run.notes)),
+        notes=(f"{len(runs)} runs are in one file", *(note for run in runs for note in run.notes)),
         warnings=tuple(text for run in runs for text in run.warnings),
     )
 

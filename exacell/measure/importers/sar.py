@@ -95,7 +95,7 @@ def read(text: str, source: str) -> Run:
     runs = [_run(talk, source, in_json=in_json) for talk in talks]
     if not any(run.points for run in runs):
         raise UnreadableError(
-            f"{source}: no table of interfaces, disks or processors in it",
+            f"{source}: it has no table of interfaces, disks or processors",
             hint="sar -n DEV -d -u, or sadf -j FILE -- -n DEV -d -u, prints them",
         )
     return in_one([run for run in runs if run.points])
@@ -111,7 +111,7 @@ def _run(talk: _Talk, source: str, *, in_json: bool) -> Run:
     if talk.columns:
         notes.append(f"columns left out: {', '.join(talk.columns)}")
     if talk.again:
-        notes.append("the machine was started anew within these reports")
+        notes.append("the machine was restarted during these reports")
     return Run(
         kind=KIND,
         form="JSON of sadf" if in_json else "text",

@@ -51,7 +51,7 @@ def read(text: str, source: str) -> Run:
             load, seconds = printed(row.get("SESSIONS", ""), source), printed(row.get("ELAPSED", ""), source)
             points.append(Point(series="SLOB", load=load, at=row["FILE"], figures=found, seconds=seconds))
     if not points:
-        raise UnreadableError(f"{source}: no report below the head of awr_info")
+        raise UnreadableError(f"{source}: no report after the header of awr_info")
     notes = [f"columns left out: {named(list(left))}"] if left else []
     notes += [f"{counted(len(odd), 'line')} left out, without a figure: {odd[0]}"] if odd else []
     return Run(kind=KIND, form="awr_info", source=source, load="sessions", points=tuple(points), notes=tuple(notes))

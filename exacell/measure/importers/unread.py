@@ -99,5 +99,5 @@ def refusal(text: str, source: str) -> RefusedError | None:
     """Return the refusal of a text with one of the signs; None if it has none."""
     for sign in SIGNS:
         if re.search(sign.pattern, text, re.MULTILINE | re.IGNORECASE):
-            return RefusedError(f"{source} is {sign.what}, which import does not read", hint=sign.needed)
+            return RefusedError(f"{source} is {sign.what}, which `import` can't read", hint=sign.needed)
     return None

@@ -92,7 +92,7 @@ def read(text: str, source: str) -> Run:
             points.append(Point(series=series, figures={"mostFrequent": float(most), **block.told}))
             bins.append(Binned(name=series, what=block.title, unit=_unit(block.title), counts=counts))
     if not points:
-        raise UnreadableError(f"{source}: no histogram in it counted anything (vscsiStats -s starts counting)")
+        raise UnreadableError(f"{source}: all its histograms are empty (vscsiStats -s starts counting)")
     if empty:
         notes[f"histograms left out, which counted nothing: {named(list(empty))}"] = None
     if odd:

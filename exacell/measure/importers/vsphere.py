@@ -50,7 +50,7 @@ def read_vflash(text: str, source: str) -> Run:
     """Return one point per section (read, write, evict) and one for the cache; the figures count since the last reset.
 
     Raises:
-        UnreadableError: no statistic in it has a number.
+        UnreadableError: none of its statistics has a number.
     """
     sections: dict[str, dict[str, float]] = {}
     section, indent, other, again = "cache", 0, dict[str, None](), False
@@ -74,14 +74,14 @@ def read_vflash(text: str, source: str) -> Run:
         elif value.strip():
             other[key] = None
     if not sections:
-        raise UnreadableError(f"{source}: no statistic in it has a number")
+        raise UnreadableError(f"{source}: none of its statistics has a number")
     points = tuple(Point(series=name, figures=figures) for name, figures in sections.items())
     notes = [f"statistics left out: {named(list(other))}"] if other else []
     evicted = sections.get("evict", {})
     if evicted and not any(evicted.values()):
         notes.append("nothing was evicted since the reset: each figure of evictions is 0")
     if again:
-        notes.append("of several outputs the last counts: they count from the reset on")
+        notes.append("it has several outputs, which all count from the reset on: the last one is used")
     return Run(
         kind=VFLASH_KIND,
         form="statistics since their reset",
@@ -143,7 +143,7 @@ def read_esxtop(text: str, source: str) -> Run:
     parts = [lines[start:end] for start, end in zip(heads, [*heads[1:], len(lines)], strict=True)]
     runs = [run for part in parts if (run := _esxtop(part, source)) is not None]
     if not runs:
-        raise UnreadableError(f"{source}: no column of a disk in it, or no sample below its head")
+        raise UnreadableError(f"{source}: it has no column of a disk, or no sample after its header")
     return in_one(runs)
 
 
@@ -184,7 +184,7 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
     notes = [_columns(wanted.values())]
     notes += [f"columns left out: {named(list(other))}"] if other else []
     if short:
-        notes.append(f"{counted(short, 'line')} cut: what is missing there is not counted")
+        notes.append(f"{counted(short, 'line')} cut: their missing values are not counted")
     return Run(
         kind=ESXTOP_KIND,
         form="batch",

@@ -81,7 +81,7 @@ def _disks_made(statement: Change, fact: CellFacts) -> str:
     on = statement.setting("celldisk")
     where = on.text.lower() if isinstance(on, Scalar) else ""
     same = all(grid.size == round_down(size) and where in ("", grid.cell_disk.lower()) for grid in found)
-    return f"its {_counted(len(names))} of that name and size already" if same and len(found) == len(names) else ""
+    return f"its {_counted(len(names))} with this name and size already" if same and len(found) == len(names) else ""
 
 
 def _disks_switched(statement: Change, fact: CellFacts) -> str:

@@ -61,7 +61,7 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
         raise RefusedError(
             f"{text}: {fold(cells)} has no flash cache; nothing was sent",
-            hint="create flashcache all makes one; use leaves these cells out",
+            hint="`create flashcache all` creates one; `use` leaves these cells out",
         )
     force = statement.has("FORCE")
     reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
@@ -145,7 +145,7 @@ def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, tex
     pmem = [cell for cell, fact in facts.items() if fact.pmem_writeback]
     warnings = ["caching stays off until ALTER FLASHCACHE ALL CANCEL FLUSH; flush flashcache does that by itself"]
     if pmem:
-        warnings.append(f"{fold(pmem)}: it can't end before ALTER PMEMCACHE ALL FLUSH; flush flashcache does both")
+        warnings.append(f"{fold(pmem)}: it can't end before ALTER PMEMCACHE ALL FLUSH; `flush flashcache` does both")
     flushing = (Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING),) if statement.all else ()
     plan = lossy(
         rack,
@@ -177,8 +177,8 @@ def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
         return ""
     if fact.flash_cache.status != FLUSHED:
         return (
-            f"its write-back flash cache is {fact.flash_cache.status}, not {FLUSHED}: it may hold the only copy of data "
-            "(resize flashcache and flush flashcache flush it first)"
+            f"its write-back flash cache is {fact.flash_cache.status}, not {FLUSHED}: it may hold the only copy of "
+            f"data (`resize flashcache` and `flush flashcache` flush it first)"
         )
     return _unproven_pmem(fact)
 

@@ -84,8 +84,8 @@ def _why_not(fact: f.CellFacts) -> str:
         taken = _taken(fact, disk)
         if taken > _KEPT + log:
             return (
-                f"{size_text(taken)} of {disk.name} are neither free nor a grid disk's: a flash cache may be there; drop it "
-                "first (write-back: flushed)"
+                f"{size_text(taken)} of {disk.name} are not free and not used by a grid disk: a flash cache may be "
+                f"there; drop it first (write-back: flushed)"
             )
     return ""
 
@@ -174,7 +174,7 @@ def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text
     if len(set(addresses)) < len(addresses):
         raise RefusedError(
             f"{text}: {addresses[0]} would be two addresses of one cell; nothing was sent",
-            hint="list cell attributes ipaddress1, ipaddress2 shows those that it has",
+            hint="`list cell attributes ipaddress1, ipaddress2` shows its addresses",
         )
 
 

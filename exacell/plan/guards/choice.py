@@ -265,7 +265,8 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
             continue  # The cell itself reports what is wrong with it.
         if plan is not None and (why := over_allocated(plan)):
             raise RefusedError(
-                f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level can be 100 in total"
+                f"{text}: {name}: {why}; nothing was sent",
+                hint="the allocations of a level can be at most 100 in total",
             )
 
 

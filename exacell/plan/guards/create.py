@@ -165,7 +165,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
             wanted = whole_size(size) if size else "…"
             raise RefusedError(
                 f"{text}: {cell} has a flash cache of {format_size(fact.cache_size)} already; nothing was sent",
-                hint=f"resize flashcache size={wanted} flushes, drops and creates it",
+                hint=f"`resize flashcache size={wanted}` flushes, drops and creates it",
             )
         disks = _members(fact, statement)
         if not disks:
@@ -209,10 +209,10 @@ def refuse_log_room(facts: Mapping[str, CellFacts], statement: CellChange, text:
         if fact.read_now and fact.flash_log:
             raise RefusedError(
                 f"{text}: {cell} has a flash log of {format_size(fact.flash_log)} already; nothing was sent",
-                hint="drop flashlog first",
+                hint="type `drop flashlog` first",
             )
         if disks and all(disk.free < ALLOCATION_UNIT for disk in disks):
             raise RefusedError(
                 f"{text}: {cell}: its flash disks have no free space; nothing was sent",
-                hint="a smaller flash cache leaves some: resize flashcache size=…",
+                hint="make the flash cache smaller: `resize flashcache size=…`",
             )

@@ -248,7 +248,7 @@ def _free(fact: CellFacts, statement: CellChange, text: str) -> list[Lun]:
         raise RefusedError(
             f"{text}: {fact.cell}: LUN {bad.name} is {bad.status or 'of unknown status'}, no cell disk can be made on it; "
             "nothing was sent",
-            hint="replace its disk first, or give the other LUNs one by one: create celldisk <name> lun=…",
+            hint="replace its disk first, or give the other LUNs one by one: `create celldisk <name> lun=…`",
         )
     return free
 
@@ -291,7 +291,7 @@ def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
         return RefusedError(f"{text}: {fact.cell}: {why}; nothing was sent", hint=hint)
 
     if any(disk.name.lower() == wanted.name.lower() for disk in fact.cell_disks):
-        raise refuse(f"it has a cell disk {wanted.name} already", "another name, or drop that one first")
+        raise refuse(f"it has a cell disk {wanted.name} already", "use another name, or drop that one first")
     lun = _lun(fact, wanted)
     if lun is None and wanted.lun:
         meant = near(wanted.lun, [lun.name for lun in fact.luns])
@@ -310,7 +310,8 @@ def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
         raise refuse(f"a cell disk has at least 16M, not {format_size(size)}", "without size=, it gets the whole LUN")
     if size is not None and lun is not None and lun.size and size > lun.size:
         raise refuse(
-            f"LUN {lun.name} has {format_size(lun.size)}, not {format_size(size)}", "without size= it takes all of it"
+            f"LUN {lun.name} has {format_size(lun.size)}, not {format_size(size)}",
+            "without size=, it gets the whole LUN",
         )
     where = lun.name if lun is not None else f"of physical disk {wanted.drive}"
     return Change(object="celldisk", name=wanted.name, attribute="lun", before="-", after=where)

@@ -384,7 +384,7 @@ def refuse_together(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
     if len(used) > 1:
         raise RefusedError(
             f"{text}: it would take disks of {fold(used)} offline together; each cell is a failure group; nothing was sent",
-            hint=f"one cell at a time: on {next(iter(used))} …",
+            hint=f"change one cell at a time: `on {next(iter(used))} …`",
         )
 
 

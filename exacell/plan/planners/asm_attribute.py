@@ -124,7 +124,7 @@ def _time(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if not wanted:
         return f"'{value}' is not a time: use a number with m or h, such as 3.6h or 90m (ORA-15238)"
     if group.offline_disks and (not before or _seconds(wanted) < _seconds(before)):
-        return "disks of it are OFFLINE, and with less time ASM may drop them for good"
+        return "some of its disks are OFFLINE, and with less time ASM may drop them for good"
     return ""
 
 
@@ -136,7 +136,7 @@ def _smart_scan(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if value.upper() not in ("TRUE", "FALSE"):
         return f"'{value}' must be TRUE or FALSE (ORA-15238)"
     other = next((disk.path for disk in asm.members(group) if not disk.grid_disk), "")
-    return f"{other} is no grid disk" if other and value.upper() == "TRUE" else ""
+    return f"{other} is not a grid disk" if other and value.upper() == "TRUE" else ""
 
 
 def _content(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
@@ -150,14 +150,18 @@ def _compatible(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if not wanted or not before:
         return f"'{value}' is not a version such as 19.0.0.0 (ORA-15243)"
     if _version(wanted) < _version(before):
-        return f"it is {group.attributes[name]}, and can only be raised (ORA-15244)"
+        return f"it is {group.attributes[name]} and can only be raised (ORA-15244)"
     if name == "compatible.asm":
         oldest = min((i.version for i in asm.instances), key=_version)
         return f"ASM is {oldest}" if _version(wanted)[:2] > _version(oldest)[:2] else ""
     if _version(wanted) > _version(group.compatible_asm):
         return f"compatible.asm is {group.compatible_asm}, and this can't be higher (ORA-15221)"
     low = [f"{user} ({shown})" for user, shown in group.compatible.items() if _version(shown) < _version(wanted)]
-    return f"COMPATIBLE is lower in {', '.join(low)}, which could not use it any more (ORA-15204)" if low else ""
+    return (
+        f"COMPATIBLE is lower in {', '.join(low)}, which could then not use the disk group any more (ORA-15204)"
+        if low
+        else ""
+    )
 
 
 def _version(text: str) -> Version:

@@ -132,14 +132,15 @@ class _Add(Maker):
         if not found:
             self.refuse(
                 f"ASM sees no disk '{new.search}' (ORA-15031)",
-                "show asmdisk; else check cellip.ora on the database nodes, asm_diskstring and availableTo",
+                "`show asmdisk` shows the disks that ASM sees; check also cellip.ora on the database nodes, "
+                "asm_diskstring and availableTo",
             )
         if new.name and len(found) > 1:
             self.refuse(f"'{new.search}' is {len(found)} disks, which can't have one name (ORA-15407)")
         for disk in found:
             name, member = new.name or disk.grid_disk.upper(), ours.get(disk.path)
             if member is None and name in (other.name.upper() for other in self.members):
-                self.refuse(f"{name} is the name of a disk that it has (ORA-15010)")
+                self.refuse(f"{name} is already the name of one of its disks (ORA-15010)")
             if member is not None and new.name not in ("", member.name.upper()):
                 self.refuse(f"it already has {disk.grid_disk}, with the name {member.name}")
         taken = taken_by(self.asm, [disk for disk in found if disk.path not in ours])
@@ -162,7 +163,7 @@ class _Add(Maker):
             self.refuse(
                 f"{small.grid_disk} has {small.os_mb} MB and the group's disks {least}: a smaller disk fills up "
                 "before the others",
-                "show griddisk; resize griddisk makes them equal",
+                "`show griddisk` shows the sizes; `resize griddisk` makes them equal",
             )
         names = [disk.grid_disk.upper() for disk in disks]
         if len(set(names)) < len(names):
@@ -181,9 +182,9 @@ class _Add(Maker):
         there = {d.cell_address for d in self.members if d.failgroup.upper() == new.failgroup and d.cell_address}
         if (same or {new.failgroup}) != {new.failgroup} or there - {disk.cell_address}:
             self.refuse(
-                f"failure group {new.failgroup} is not that of the other disks of {disk.grid_disk}'s cell"
+                f"failure group {new.failgroup} is not the failure group of the other disks of {disk.grid_disk}'s cell"
                 + (f", {', '.join(sorted(same))}" if same else ""),
-                "leave FAILGROUP out: then ASM uses the cell's own",
+                "leave FAILGROUP out: then ASM uses the failure group of the cell",
             )
 
 
@@ -249,14 +250,17 @@ class _Resize(Maker):
             if size > disk.os_mb * MIB:
                 self.refuse(
                     f"{disk.grid_disk} has {disk.os_mb} MB on its cell, less than {format_size(size)} (ORA-15036)",
-                    "resize griddisk prefix=… size=… makes the grid disks larger, and the disk group with them",
+                    "`resize griddisk prefix=… size=…` makes the grid disks and the disk group larger",
                 )
             if size < least_disk(self.group.au_size):
                 self.refuse(f"a disk has at least {format_size(least_disk(self.group.au_size))} here (ORA-15037)")
             sizes[disk.name] = size // unit * unit // MIB
         if len(set(sizes.values())) > 1:
             found = ", ".join(map(str, sorted(set(sizes.values()))))
-            self.refuse(f"its disks would have different sizes: {found} MB", "resize all size … gives all of them one")
+            self.refuse(
+                f"its disks would have different sizes: {found} MB",
+                "`resize all size …` gives all of them the same size",
+            )
         size, old = next(iter(sizes.values())), sorted({disk.total_mb for disk in self.members})
         proof = Check(object="asm.disk", attribute="totalMb", value=size, where={"diskgroup": self.name})
         if old == [size]:
@@ -309,7 +313,7 @@ class _Switch(Maker):
         if lost:
             self.refuse(
                 f"ASM is dropping {fold_briefly(lost)}",
-                "when show rebalance is empty: alter diskgroup … add disk",
+                "when `show rebalance` is empty, type `alter diskgroup … add disk`",
             )
         inactive = [grid.name for d in away if (grid := self.grids.get(d.name.lower())) and grid.status != "active"]
         if inactive:
@@ -368,8 +372,8 @@ class _Switch(Maker):
         left = [disk for disk in votes if disk not in going and disk.mode == "ONLINE"]
         if votes and 2 * len(left) <= len(votes):
             self.refuse(
-                f"{len(left)} of {counted(len(votes), 'voting file')} would stay, and a node that can't reach "
-                "most of them leaves the cluster",
+                f"{len(left)} of {counted(len(votes), 'voting file')} would be left, and a node that can't reach "
+                f"most of them leaves the cluster",
                 "one failure group at a time",
             )
         names = tuple(disk.name for disk in going)

@@ -73,7 +73,7 @@ class Maker:
         away = [disk.name for disk in disks if disk.mode != "ONLINE"]
         if away:
             self.refuse(
-                f"{being(away)} not ONLINE, so that not all mirrors are whole",
+                f"{being(away)} not ONLINE, so not all mirrors are complete",
                 f'sql asm "alter diskgroup {self.name} online all", or show rebalance until ASM has dropped it',
             )
 
@@ -97,7 +97,7 @@ class Maker:
         words = [word for disk in found for word in (disk.name, disk.failgroup)]
         odd = next((word for word in words if not re.fullmatch(r"[A-Z][A-Z0-9_$#]*", word)), "")
         if odd:
-            self.refuse(f"the name {odd} needs quotes, which exacell can't write")
+            self.refuse(f"the name {odd} needs quotes, which exacell does not write")
         return found
 
     def named(self, disks: Sequence[AsmDisk]) -> str:
@@ -136,15 +136,15 @@ class Maker:
         regular = {disk.failgroup for disk in staying if disk.grid_disk}
         if len(regular) < LEAST_FAILGROUPS[kind]:
             self.refuse(
-                f"{kind} redundancy needs {counted(LEAST_FAILGROUPS[kind], 'failure group')}, {len(regular)} would stay "
-                "(ORA-15067)",
-                f"drop diskgroup {self.name} drops all of it",
+                f"{kind} redundancy needs {counted(LEAST_FAILGROUPS[kind], 'failure group')}, {len(regular)} would "
+                f"be left (ORA-15067)",
+                f"`drop diskgroup {self.name}` drops the whole group",
             )
         if voting and len(every) < VOTING_FAILGROUPS[kind]:
             self.refuse(
-                f"it holds the cluster's voting files, which need {counted(VOTING_FAILGROUPS[kind], 'failure group')}, and "
-                f"{len(every)} would stay",
-                "move them first, on a database node: crsctl replace votedisk +OTHER",
+                f"it holds the cluster's voting files, which need "
+                f"{counted(VOTING_FAILGROUPS[kind], 'failure group')}, and {len(every)} would be left",
+                "move them first, with `crsctl replace votedisk +OTHER` on a database node",
             )
 
     def step(self, sql: str, what: str, power: int | None = None, **more: Any) -> Step:

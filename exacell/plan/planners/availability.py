@@ -46,7 +46,8 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
                 raise RefusedError(
                     f"{what} refused on {cell}: grid disk {grid.name}{pool} must not go offline: asmDeactivationOutcome is "
                     f"{grid.deactivation or 'unknown'}; nothing was sent",
-                    hint="bring the other disks of its disk group online first: show griddisk, show asmdisk, show rebalance",
+                    hint="bring the other disks of its disk group online first; `show griddisk`, `show asmdisk` and "
+                    "`show rebalance` show them",
                 )
 
 

@@ -142,11 +142,11 @@ def _made(fact: CellFacts, size: int, usual: int | None) -> str:
     if fact.flash_cache is not None:
         return f"the flash cache is re-created at {format_size(size)}"
     if not size:
-        return "it has no flash cache and no room for one"
+        return "it has no flash cache and no free space for one"
     if usual is None:
-        return f"it has no flash cache: one is created at {format_size(size)}, all the room there is"
+        return f"it has no flash cache: one is created at {format_size(size)}, all the free space"
     if size < usual:
-        room = f"all the room there is; the other cells' {format_size(usual)} do not fit"
+        room = f"all the free space; the other cells' {format_size(usual)} do not fit"
         return f"it has no flash cache: one is created at {format_size(size)}, {room}"
     return f"it has no flash cache: one is created at {format_size(size)} as on the other cells"
 
@@ -163,7 +163,9 @@ def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:
         return ()
     warnings = ["the cache starts empty: databases on these cells read from disk until it is warm"]
     if mode == "writethrough" and any(fact.pmem_mode == "writeback" for fact in todo):
-        warnings.append("PMEM leaves write-back first: write-back PMEM needs a write-back flash cache")
+        warnings.append(
+            "PMEM is switched to write-through first, because write-back PMEM needs a write-back flash cache"
+        )
     return tuple(warnings)
 
 

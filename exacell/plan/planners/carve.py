@@ -178,13 +178,14 @@ def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: M
         taken = next((g.name for g in fact.grid_disks if owner.get(g.name.lower(), cell) != cell), "")
         if taken:
             raise RefusedError(
-                f"carve griddisk: {cell} has a grid disk {taken} already, a name that {owner[taken.lower()]} would get",
+                f"carve griddisk: {cell} has a grid disk {taken} already; the new grid disk of "
+                f"{owner[taken.lower()]} would get the same name",
                 hint="choose another prefix",
             )
     longest = max((f"{prefix}_{disk.name}" for found in disks.values() for disk in found), key=len)
     if len(longest) > LONGEST_NAME:
         raise RefusedError(
-            f"carve griddisk: the name {longest} has {len(longest)} characters, {LONGEST_NAME} is the limit",
+            f"carve griddisk: the name {longest} has {len(longest)} characters; at most {LONGEST_NAME} are allowed",
             hint=f"use a prefix of at most {len(prefix) - (len(longest) - LONGEST_NAME)} characters",
         )
 
@@ -282,13 +283,13 @@ def _done(
         if missing:
             raise RefusedError(
                 f"carve griddisk: {cell} has {len(grids)} of {len(disks[cell])} grid disks {prefix}_* already",
-                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+                hint=f"type `release griddisk prefix={prefix}` first, or use another prefix",
             )
         if len(sizes) > 1 or (wanted is not None and sizes != {round_down(wanted)}):
             found = ", ".join(sorted(format_size(size) for size in sizes))
             raise RefusedError(
                 f"carve griddisk: {cell} has grid disks {prefix}_* of {found} already",
-                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+                hint=f"type `release griddisk prefix={prefix}` first, or use another prefix",
             )
         done[cell] = f"it has {counted(len(grids), 'grid disk')} {prefix}_* of {format_size(grids[0].size)} already"
     return done
@@ -307,7 +308,7 @@ def _refuse_room(
         return
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(
-            f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M",
+            f"carve griddisk: {format_size(wanted)} is too small: a grid disk has at least 16M",
             hint="leave size= out to use the free space",
         )
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
@@ -323,7 +324,7 @@ def _refuse_room(
             )
     asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
     raise RefusedError(
-        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the tightest disk of {fold(todo)}; "
+        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the fullest disk of {fold(todo)}; "
         "nothing was sent",
         hint=hint,
     )
@@ -337,7 +338,7 @@ def _refuse_others(existing: Mapping[str, Sequence[GridDisk]], prefix: str, clie
             raise RefusedError(
                 f"carve griddisk: {cell} has {other.name} already, availableTo '{other.available_to}', not '{clients}'; "
                 "nothing was sent",
-                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+                hint=f"type `release griddisk prefix={prefix}` first, or use another prefix",
             )
 
 

@@ -102,7 +102,7 @@ class Clock:
 
     @property
     def sentence(self) -> str:
-        """Return the clock for people: ``disk_repair_time of DATA is 3.6h``."""
+        """Return a text with the clock: ``disk_repair_time of DATA is 3.6h``."""
         return f"{self.attribute} of {self.group} {f'is {self.told}' if self.seconds is not None else self.told}"
 
     @property
@@ -327,11 +327,11 @@ def _moment(clock: Clock, now: datetime) -> str:
         at = f"at {now + timedelta(seconds=clock.seconds):%Y-%m-%d %H:%M}"
     except OverflowError:
         at = "after a very long time"
-    return f"ASM drops the disks of {clock.group} for good {at} unless they are online again ({clock.sentence})"
+    return f"ASM drops the disks of {clock.group} for good {at} if they are not online again by then ({clock.sentence})"
 
 
 def moment_of(clock: Clock, now: datetime | None) -> str:
     """Return that phrase for one disk group; without a time of day if ``now`` is None."""
     if now is not None:
         return _moment(clock, now)
-    return f"ASM drops the disks of {clock.group} for good unless they are online again in time: {clock.sentence}"
+    return f"ASM drops the disks of {clock.group} for good if they are not online again in time: {clock.sentence}"

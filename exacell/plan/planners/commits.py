@@ -89,7 +89,7 @@ def commit_plan(
     name = database.upper()
     if records["db.commits"] and not goes_on:
         raise RefusedError(
-            f"drive commits: {name} already has a table {TABLE}, of a load that did not end",
+            f"drive commits: {name} already has a table {TABLE}, from a load that did not end",
             hint=f"type `resume` or `undo`; `drive end db={name}` drops the table",
         )
     if any(record["module"] == MODULE for record in records["db.session"]):
@@ -102,7 +102,7 @@ def commit_plan(
         rack=rack,
         stages=stages,
         inverse={node: (f"drive end db={name}",)},
-        notes=(f"{load.sessions * load.commits:,} commits, each a redo write or a part of one",),
+        notes=(f"{load.sessions * load.commits:,} commits; each needs a redo write, or shares one",),
         risk=Risk.PERFORMANCE,
     )
 

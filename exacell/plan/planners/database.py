@@ -186,7 +186,7 @@ class _Maker(TablespaceMaker):
             raise RefusedError(
                 f"ADD LOGFILE THREAD {thread} refused: no instance of {self.database} has that thread (there are {known}); "
                 "nothing was sent",
-                hint="without THREAD it is the thread of the queried instance",
+                hint="without THREAD, the group goes to the thread of the queried instance",
             )
 
     def add_log(self, change: AddLog) -> Plan:
@@ -222,7 +222,7 @@ class _Maker(TablespaceMaker):
         for name in targets:
             if groups[name]["usableMb"] * MIB < size:
                 raise RefusedError(
-                    f"disk group {name} has room for {human_size(groups[name]['usableMb'] * MIB)}, not for "
+                    f"disk group {name} has free space for {human_size(groups[name]['usableMb'] * MIB)}, not for "
                     f"{human_size(size)} (ORA-15041); nothing was sent",
                     hint="`show diskgroup` shows the free space",
                 )
@@ -249,7 +249,7 @@ class _Maker(TablespaceMaker):
         return self.plan(
             Stage(title=f"add {_noun(change)} {group}", key="add", steps=(step,)),
             inverse=(drop,),
-            notes=(f"every byte of {human_size(size)} is written before it may be used",),
+            notes=(f"all {human_size(size)} are written before the group can be used",),
             warnings=tuple(
                 f"{name} shows sectors of {groups[name]['sectorSize']} bytes, and {OVERRIDE} overrides that: "
                 "only for flash that shows 512 bytes but writes 4096"
@@ -277,15 +277,15 @@ class _Maker(TablespaceMaker):
             raise RefusedError(
                 f"blocks of {block} bytes are smaller than the sectors of {group['name']}, {sector} bytes (ORA-15347); "
                 "nothing was sent",
-                hint=f"leave BLOCKSIZE out: it is {sector} then",
+                hint=f"leave BLOCKSIZE out: then it is {sector}",
             )
         if block != sector and not passes:
             raise RefusedError(
                 f"blocks of {block} bytes do not fit the sectors of {group['name']}, {sector} bytes (ORA-01378); nothing "
                 "was sent",
                 hint=f"leave BLOCKSIZE out: then it is {sector}. Only if {group['name']} is on flash that shows "
-                f'512 but writes 4096: sql db={self.database} \'alter system set "{OVERRIDE}"=TRUE '
-                "scope=memory', and undo that afterwards",
+                f'512 but writes 4096: `sql db={self.database} \'alter system set "{OVERRIDE}"=TRUE '
+                "scope=memory'`, and undo that afterwards",
             )
         return block != sector
 
@@ -316,7 +316,7 @@ class _Maker(TablespaceMaker):
                 raise RefusedError(
                     f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
                     "not run; nothing was sent",
-                    hint="start that instance, or let another one of its database switch: alter system archive log",
+                    hint="start that instance, or type `alter system archive log` on another instance of the database",
                 )
             step = self.step(
                 "ALTER SYSTEM SWITCH LOGFILE",
@@ -384,7 +384,7 @@ class _Maker(TablespaceMaker):
                     object=_noun(change),
                     name=str(change.group),
                     attribute="size",
-                    before=f"{human_size(int(log['bytes']))} of blocks of {log['blockSize']} on "
+                    before=f"{human_size(int(log['bytes']))} with blocks of {log['blockSize']} on "
                     f"{', '.join(log['diskgroups'])}",
                     after="-",
                 ),

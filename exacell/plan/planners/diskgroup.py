@@ -136,7 +136,7 @@ def _existing(
         raise RefusedError(
             f"create diskgroup {group.name}: a disk group of that name exists ({group.state}, {group.type or 'unknown type'}, "
             f"au_size {group.au_size >> 20}M, {len(members)} disks known)",
-            hint=f"show diskgroup {group.name}; drop diskgroup {group.name}; or use another name",
+            hint=f"`show diskgroup {group.name}` shows it; `drop diskgroup {group.name}` drops it; or use another name",
         )
     whole = members == set(expected)
     unmounted = [node for node, inst in nodes.items() if group.states.get(inst) != "MOUNTED"]
@@ -273,7 +273,8 @@ def dismount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], 
     _refuse_clients(group, what)
     if group.voting_files or group.clusterware:
         raise RefusedError(
-            f"{what} refused: the cluster's own files lie there (ORA-15027), and nodes without them leave the cluster; nothing "
+            f"{what} refused: the cluster's own files are there (ORA-15027), and nodes that can't read them leave "
+            f"the cluster; nothing "
             "was sent",
             hint=_voting_elsewhere(asm, group) if group.voting_files else "",
         )
@@ -363,7 +364,7 @@ def _checked_files(
     _refuse_strangers(asm, group, nodes, f"drop diskgroup {group.name}")
     if group.voting_files:
         raise RefusedError(
-            f"{begin}: it holds the cluster's voting files; a node that does not reach most of them leaves the cluster; "
+            f"{begin}: it holds the cluster's voting files; a node that can't reach most of them leaves the cluster; "
             "nothing was sent",
             hint=_voting_elsewhere(asm, group),
         )
@@ -420,8 +421,7 @@ def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str],
     if unseen:
         where = ", ".join(f"{i.name} on {i.host}" for i in others) or f"instance {', '.join(unseen)}"
         raise RefusedError(
-            f"{what} refused: {where} has it mounted and is none of the nodes of ASM cluster "
-            f"{asm.cluster}; nothing was sent",
+            f"{what} refused: {where} has it mounted and is not a node of ASM cluster {asm.cluster}; nothing was sent",
             hint="name that node in the rack's [asm.…] table, or dismount the group there",
         )
 

@@ -36,21 +36,21 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
     unseen = [expected[name].name for name in lacking if name not in seen]
     if unseen:
         raise RefusedError(
-            f"{what}, and ASM does not see {len(unseen)} of the others, for example {unseen[0]}; nothing was sent",
-            hint="when their cell is back, retry failed or the same statement adds them; else check cellip.ora",
+            f"{what}, but ASM does not see {len(unseen)} of the others, for example {unseen[0]}; nothing was sent",
+            hint="when their cell is back, type `retry failed` or the same statement again; otherwise check cellip.ora",
         )
     disks = [disk for name, disk in seen.items() if name in lacking]
     taken = taken_by(asm, disks)
     if taken:
         raise RefusedError(
-            f"{what}, and ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
+            f"{what}, but ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
             hint="`show asmdisk` shows its disk group",
         )
     sizes = sorted({disk.os_mb for disk in (*members, *disks)})
     if len(sizes) > 1:
         raise RefusedError(
-            f"{what}, and these would have different sizes: {', '.join(map(str, sizes))} MB; nothing was sent",
-            hint="show griddisk; resize griddisk makes them equal",
+            f"{what}, but these would have different sizes: {', '.join(map(str, sizes))} MB; nothing was sent",
+            hint="`show griddisk` shows the sizes; `resize griddisk` makes them equal",
         )
     return Stage(
         title="add the disks that it lacks", key="add", steps=(_add(asm, group, disks, prefix, len(expected)),)
@@ -162,11 +162,11 @@ def refuse_mismatch(
     if taken:
         raise RefusedError(
             f"create diskgroup {name}: ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
-            hint="show asmdisk tells which group has which disk; use grid disks that nobody has",
+            hint="`show asmdisk` shows which disk belongs to which group; use grid disks that belong to none",
         )
     sizes = sorted({disk.os_mb for disk in matched})
     if len(sizes) > 1:
         raise RefusedError(
             f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB",
-            hint="carve them anew with one size=, or name those that are alike by a prefix of their own",
+            hint="carve them again with the same size=, or use a prefix that only disks of the same size have",
         )

@@ -60,7 +60,7 @@ def flush_refusal(fact: CellFacts) -> str:
     """Return why a flush must not start on this cell; empty if it may. Source: reference cellcli.md 6.1, 6.2."""
     cache = fact.flash_cache
     if cache is None:
-        return "it has no flash cache: make one with resize flashcache size=…"
+        return "it has no flash cache: create one with `resize flashcache size=…`"
     for name, status in fact.flash_physical:
         if status != "normal":
             return f"flash disk {name} is {status}, not normal: its dirty data could not be read"
@@ -374,7 +374,7 @@ def _refuse_room(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], size:
         text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
         raise RefusedError(
             f"resize flashcache: {format_size(size)} does not fit, {text}; nothing was sent",
-            hint="grid disks on flash and the flash log use the rest: show griddisk, release griddisk",
+            hint="grid disks on flash and the flash log use the rest; `show griddisk` lists them, `release griddisk` frees them",
         )
 
 
@@ -392,7 +392,7 @@ def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked
             raise RefusedError(
                 f"resize flashcache: {format_size(sizes[cell])} is less than the {format_size(promised)} that the IORM plan "
                 f"of {cell} promises as flashCacheMin",
-                hint="lower flashcachemin first: list iormplan attributes dbPlan",
+                hint="lower flashcachemin first; `list iormplan attributes dbPlan` shows it",
             )
 
 

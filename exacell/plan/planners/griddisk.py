@@ -108,7 +108,7 @@ def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: H
         return ""
     medium = min(free)
     names = fold_briefly([grid.name for grid in grids if _medium(grid) == medium])
-    return f"release griddisk prefix={prefix} media={medium} takes only the unused ones: {names}"
+    return f"`release griddisk prefix={prefix} media={medium}` releases only the unused ones: {names}"
 
 
 def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
@@ -123,7 +123,7 @@ def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
     raise RefusedError(
         f"{what}: of the {len(grids)} grid disks {prefix}_*, {len(flash)} are on flash and {len(grids) - len(flash)} on hard "
         f"disks: {fold_briefly([grid.name for grid in grids])}; nothing was sent",
-        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with another prefix",
+        hint=f"type `release griddisk prefix={prefix} media={_medium(free)}`, then carve them with another prefix",
     )
 
 

@@ -132,13 +132,14 @@ def _refuse_unfit(wanted: _Resize, size: int) -> None:
         )
     if wanted.size < ALLOCATION_UNIT:
         raise RefusedError(
-            f"resize griddisk: {format_size(size)} is less than the least size of a grid disk, 16M",
-            hint=f"release griddisk prefix={wanted.prefix} removes grid disks that nothing uses",
+            f"resize griddisk: {format_size(size)} is too small: a grid disk has at least 16M",
+            hint=f"`release griddisk prefix={wanted.prefix}` removes grid disks that nothing uses",
         )
     if wanted.shrinks and wanted.grows:
         sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
         raise RefusedError(
-            f"resize griddisk: the grid disks {wanted.prefix}_* are {sizes}: some would shrink and some grow; nothing was sent",
+            f"resize griddisk: the grid disks {wanted.prefix}_* are {sizes}: some would get smaller and some "
+            f"larger; nothing was sent",
             hint="make them equal first, with the largest or the smallest of these sizes",
         )
 
@@ -212,9 +213,9 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
     if inside != ours:
         other = sorted(inside ^ ours)[0]
         raise RefusedError(
-            f"{what}: disk group {name} has {counted(len(inside), 'disk')}, selected are {counted(len(ours), 'grid disk')}, "
+            f"{what}: disk group {name} has {counted(len(inside), 'disk')}, and you selected {counted(len(ours), 'grid disk')}, "
             f"for example {other} is not in both; a group must be resized as a whole; nothing was sent",
-            hint="select all of its cells: use @all",
+            hint="select all of its cells: `use @all`",
         )
     _refuse_full(what, wanted, group)
     return group
@@ -274,7 +275,7 @@ def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
         raise RefusedError(
             f"{what}: disk group {group.name} holds {used} MB (all copies) and would have {room} MB: it does not fit; "
             "nothing was sent",
-            hint=f"at least {format_size(least)} each, and more for a mirror to be rebuilt after a failure",
+            hint=f"give each at least {format_size(least)}, and more if ASM must rebuild a mirror after a failure",
         )
 
 

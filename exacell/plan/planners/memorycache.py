@@ -63,7 +63,7 @@ def _not_applicable(fact: CellFacts) -> str:
     """Return why a cell has no cache on persistent memory that could be flushed."""
     if fact.pmem_cache is None:
         return "it has no memory cache: X8M and X9M have one in PMEM, later cells in DRAM"
-    return "its cache is in DRAM (X10M and later), which has no FLUSH and never has the only copy of data"
+    return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of data"
 
 
 def _refusal(fact: CellFacts) -> str:

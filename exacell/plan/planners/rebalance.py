@@ -23,7 +23,7 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
         RefusedError: the power is out of range, or there is no such disk group mounted.
     """
     if power > MOST_POWER:
-        raise RefusedError(f"set rebalance: power={power} is not possible: 0 (stand still) to {MOST_POWER}")
+        raise RefusedError(f"set rebalance: power={power} is not possible: 0 (stop) to {MOST_POWER}")
     running = {op.diskgroup: op for op in reversed(asm.running) if op.diskgroup}
     if group:
         found = asm.group(group)
@@ -109,7 +109,7 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
 def _unstarted(name: str, power: int) -> str:
     """Return why a started rebalance can't be taken back."""
     if power:
-        return "a rebalance that has run can't be undone"
+        return "a finished rebalance can't be undone"
     return (
         "a rebalance with power 0 moves nothing and can't be cancelled: `set rebalance power=4 "
         f"diskgroup={name}` lets it run and end"

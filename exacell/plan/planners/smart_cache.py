@@ -34,7 +34,8 @@ def check_pair(change: SetParameter, told: Told, sid: str, now: Mapping[str, str
     if change.name == FILE:
         if change.scope != "SPFILE":
             raise RefusedError(
-                f"an instance reads {FILE} only when it starts; nothing was sent", hint="SCOPE=SPFILE, then a restart"
+                f"an instance reads {FILE} only when it starts; nothing was sent",
+                hint="use SCOPE=SPFILE, then restart the instance",
             )
         if change.value is not None:
             _never_alone(told, sid, FILE, change.value)
@@ -67,7 +68,7 @@ def _never_alone(told: Told, sid: str, name: str, value: str | None) -> None:
             raise RefusedError(
                 f"the server parameter file would have {FILE} without {SIZE}{'' if '*' in (sid, one) else f' for {one}'}, "
                 "which the database does not allow; nothing was sent",
-                hint=f"alter system {first} scope=spfile, first",
+                hint=f"type `alter system {first} scope=spfile` first",
             )
 
 
@@ -77,18 +78,18 @@ def _switched(told: Told, instance: str, size: str | None, wanted: str) -> None:
         raise RefusedError(f"{instance} has no parameter {SIZE}: its release does not know it; nothing was sent")
     if "," in size:
         raise RefusedError(
-            f"{instance} has several flash cache files, of sizes {size}; exacell understands one; nothing was sent"
+            f"{instance} has several flash cache files, of sizes {size}; exacell supports only one; nothing was sent"
         )
     if wanted == size or wanted == "0":
         return
     if size != "0":
         raise RefusedError(
-            f"{SIZE} of {instance} is {size}: while the instance runs, it can only be set to 0 and back to "
-            "that; nothing was sent",
-            hint="another size: SCOPE=SPFILE, then a restart",
+            f"{SIZE} of {instance} is {size}: while the instance runs, it can only be set to 0 and back to this "
+            f"size; nothing was sent",
+            hint="for another size use SCOPE=SPFILE, then restart the instance",
         )
     if not told(FILE)[instance]["memory"]:
         raise RefusedError(
             f"{instance} was started without its own flash cache: {FILE} is empty; nothing was sent",
-            hint=f"alter system set {SIZE}=… scope=spfile, {FILE}='…' scope=spfile, then a restart",
+            hint=f"type `alter system set {SIZE}=… scope=spfile, {FILE}='…' scope=spfile`, then restart the instance",
         )

@@ -131,7 +131,7 @@ def trace_plan(
         return Plan(statement=statement, rack=rack, done={node: f"{whose.told} has ended"})
     if traced and on and traced[0]["waits"] != "TRUE":
         raise RefusedError(
-            f"trace on: {whose.told} of {name} is already traced, without waits",
+            f"trace on: {whose.told} of {name} is already traced, but without waits",
             hint=f"type `trace off {whose.words(name)}`, then this again",
         )
     if bool(traced) == on:

@@ -141,7 +141,7 @@ class HeldTransport(Transport):
 
     @property
     def awaited(self) -> tuple[str, ...]:
-        """The targets that have not ended, of all runs of the moment."""
+        """The targets without an answer yet, of all present runs."""
         return (*tuple(self._awaited), *(self._transport.awaited if self._transport is not None else ()))
 
     @property
@@ -152,7 +152,7 @@ class HeldTransport(Transport):
 
     @property
     def host_keys(self) -> Mapping[str, str]:
-        """The host key that each target has shown, to the holder or here."""
+        """The host key of each target, as shown to the holder or to this process."""
         own = self._transport.host_keys if self._transport is not None else {}
         return {**{target: seen.host_key for target, seen in self._seen.items() if seen.host_key}, **own}
 

@@ -94,10 +94,10 @@ def encode(frame: Mapping[str, Any]) -> bytes:
 
 
 def decode(data: bytes) -> dict[str, Any]:
-    """Return the frame that a message is.
+    """Return a message decoded as a frame.
 
     Raises:
-        FrameError: it is none.
+        FrameError: it is not a frame.
     """
     try:
         found = json.loads(data)
@@ -220,7 +220,7 @@ def heard_reply(told: object) -> Heard:
     """Return the reply of a frame.
 
     Raises:
-        FrameError: it is none.
+        FrameError: it is not a frame.
     """
     one = _Fields(told)
     state, carried = one.text("state"), one.text("carried")

@@ -2,7 +2,7 @@
 
 Run as ``python -m exacell.transport.held.holder ERRAND`` by :mod:`exacell.transport.held.starting`, with its lock taken. It
 logs in as reads do, carries what :mod:`~exacell.transport.held.judging` lets pass, and nothing else. Nobody waits for a
-connection here: a cell that is not connected to is told of at once, and connected to meanwhile. It ends after its idle
+connection here: a cell without a connection is reported at once, and connected to meanwhile. It ends after its idle
 time, when it is told to, and when what it was made by is another: configuration, ssh_config, known_hosts, exacell itself,
 its home's folder.
 """
@@ -66,7 +66,7 @@ SWITCH_S = 0.0005
 """Seconds that a thread has the interpreter while others want it: the pulse must not wait for fifty of them."""
 _BEAT = encode({"beat": 1})
 MOST_LOG = 1 << 20
-"""Bytes of a log; then it begins anew, and the old one is kept."""
+"""Bytes of a log; then a new log begins, and the old one is kept."""
 
 
 class Unheard(Exception):
@@ -409,7 +409,7 @@ def hold_rack(errand: Mapping[str, Any], signalled: Callable[[Holder], None]) ->
     """Hold the connections of the rack that an errand names.
 
     Args:
-        signalled: told of the holder before it serves.
+        signalled: gets the holder before it serves.
 
     Raises:
         ExacellError, OSError: the configuration is wrong, or it can't listen.

@@ -58,22 +58,22 @@ class Hold:
 
     @property
     def name(self) -> str:
-        """What its files are called, without their ends."""
+        """The names of its files, without their suffixes."""
         return f"{self.rack}@{os.uname().nodename}-{__version__}"
 
     @property
     def socket(self) -> Path:
-        """Where it listens."""
+        """The socket on which it listens."""
         return self.folder / f"{self.name}.socket"
 
     @property
     def lock(self) -> Path:
-        """What it holds locked as long as it lives."""
+        """The file that it keeps locked while it runs."""
         return self.folder / f"{self.name}.lock"
 
     @property
     def log(self) -> Path:
-        """Where it says who asked what."""
+        """The file in which it records who asked for what."""
         return self.folder / f"{self.name}.log"
 
 

@@ -1,4 +1,4 @@
-"""Ask a rack's holder of connections how it stands, start it and wait for it, and end it."""
+"""Ask for the state of a rack's holder of connections, start it and wait for it, and end it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ _TOLD = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptor
 
 
 def begin(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, str]) -> Standing:
-    """Start a rack's holder where none runs, wait until it answers, and return how it stands.
+    """Start a rack's holder if none runs, wait until it answers, and return its state.
 
     Raises:
         OSError: it can't be started, or does not answer; ``strerror`` names its log.
@@ -91,7 +91,7 @@ def begin(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, st
 
 
 def end(hold: Hold) -> Standing:
-    """End a rack's holder, wait until it is gone, and return how it stood before; one that does not end is killed.
+    """End a rack's holder, wait until it is gone, and return its state before; kill it if it does not end.
 
     Raises:
         OSError: it can't be ended.

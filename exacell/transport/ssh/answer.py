@@ -191,7 +191,7 @@ def _refuse_signs(name: str, what: str) -> None:
         ConfigError: the message names the host or login.
     """
     if _SHELLS_OWN.search(name):
-        raise ConfigError(f"the {what} {name!r} holds a sign that a shell takes as its own: give it without")
+        raise ConfigError(f"the {what} {name!r} has a character with a meaning for a shell: leave that out")
 
 
 def _which_file(given: Path | None, both: str) -> list[str]:

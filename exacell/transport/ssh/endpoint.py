@@ -235,7 +235,7 @@ class Tunnel:
 
         def look() -> None:
             if wire.active and wire.last_heard < asked:
-                wire.fail(TimeoutError(f"no sign of life for {time.monotonic() - asked:.0f}s"))
+                wire.fail(TimeoutError(f"no data for {time.monotonic() - asked:.0f}s"))
 
         wire.reader.later(seconds, look)
 

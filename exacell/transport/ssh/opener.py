@@ -318,7 +318,7 @@ class Opener:
         with self._build:
             lock, connections = self._gateways.setdefault(route.hops, (threading.Lock(), []))
         seconds = route.connect_timeout
-        progress(f"gateway {name} is still being connected to", 3 * seconds + _GRACE_S, _nothing)
+        progress(f"the connection to gateway {name} is still being made", 3 * seconds + _GRACE_S, _nothing)
         try:
             with lock:
                 if connections and not connections[0].alive:

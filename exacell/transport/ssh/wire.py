@@ -196,7 +196,7 @@ class Wire(Asking):
         """Ask a host for a sign of life after a long silence, and give it up if none came."""
         silent = now - self.last_heard
         if silent > _SILENT * KEEPALIVE_S:
-            self.fail(TimeoutError(f"no sign of life for {silent:.0f}s"))
+            self.fail(TimeoutError(f"no data for {silent:.0f}s"))
         elif silent > KEEPALIVE_S:
             self.ask_for_life()
 

@@ -88,7 +88,7 @@ def test_a_second_ctrl_c_says_what_has_left(
         set_back(monkeypatch)
     assert cli.main(["-r", "t1", "--accept-opaque", "sh touch x"]) == 4
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "interrupted; the cells finish what was sent, but exacell no longer waits for it"
+        "interrupted; the cells finish the sent statements, but exacell no longer waits"
     )
 
 
@@ -104,7 +104,7 @@ def test_a_second_ctrl_c_while_the_journal_cannot_be_read(
     rack.rules.insert(0, ("", detach))
     assert cli.main(["-r", "t1", "flush flashcache -y"]) == 4
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "interrupted; the cells finish what was sent, but exacell no longer waits for it"
+        "interrupted; the cells finish the sent statements, but exacell no longer waits"
     )
 
 

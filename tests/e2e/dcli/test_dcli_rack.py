@@ -271,7 +271,7 @@ def test_a_second_ctrl_c_keeps_what_has_ended(dcli: Dcli, home: Path, tmp_path: 
     assert (process.returncode, out) == (4, "exa1cel01: whole\n")
     assert err.splitlines() == [
         "No result from hosts: ['exa1cel02']",
-        "interrupted; the cells finish what was sent, but exacell no longer waits for it",
+        "interrupted; the cells finish the sent statements, but exacell no longer waits",
     ]
     rows = journalled(home, "dcli -v -c")
     assert [(kind, target) for kind, target, _ in rows if kind == "outcome"] == [("outcome", "exa1cel01")]

@@ -53,7 +53,7 @@ def test_faults_by_statement(bench: Bench) -> None:
         (("exa1cel01",), "a fault needs hosts and a kind"),
         (("list", "hang"), "a fault needs hosts and a kind"),
         (("exa1cel01", "clear", "delay=3s"), "delay= needs a kind of fault, not clear"),
-        (("exa1cel01", "hang", "slow"), "'slow' is one kind too many"),
+        (("exa1cel01", "hang", "slow"), "'slow' is a second kind"),
         (("exa1cel01", "hang", "delay=3s"), "a hang fault takes no delay="),
     ],
 )

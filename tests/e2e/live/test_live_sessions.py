@@ -180,7 +180,7 @@ def test_diff_marks_the_odd_cell(start: Start, run: Run) -> None:
     child = start()
     child.sendline("list flashcache detail --diff")
     child.expect_exact("\x1b[1;38;5;136m288G\x1b[0m")
-    child.expect_exact("left out, each cell's own:")
+    child.expect_exact("left out, because different on every cell:")
     child.expect_exact(PROMPT)
     records = json.loads(run("-o", "json", "list", "flashcache", "detail", "--diff").stdout)
     assert {"cell": "exa1cel03", "value": 288 * 2**30, "usual": 391647330304} in [

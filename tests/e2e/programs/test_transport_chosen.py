@@ -130,7 +130,7 @@ def test_live_output_that_can_t_be_had_is_said_first(run: Run) -> None:
     """--live over a transport that gives output at a command's end says so, and prints the same."""
     code, out, err = run("set transport dcli", "dcli --live -c exa1cel01 hostname", form="table")
     assert (code, out) == (0, "exa1cel01: exa1cel01\n")
-    assert err.splitlines()[-1] == "--live: with dcli a target's lines come when it has ended"
+    assert err.splitlines()[-1] == "--live: with dcli a target's lines are shown when it has ended"
 
 
 @pytest.mark.parametrize("statement", ["list cell attributes name,cellsrvStatus", "show services"])

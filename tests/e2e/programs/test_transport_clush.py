@@ -155,5 +155,5 @@ def test_a_topology_file_is_read(tmp_path: Path) -> None:
     rack = RackConfig(name="x", cells=cells, reach=Reach(topology=str(file)))
     assert ClushTransport(rack, Settings())._gateways == ("gw1", "gw2")
     file.unlink()
-    with pytest.raises(ConfigError, match=r"topology\.conf is not there"):
+    with pytest.raises(ConfigError, match=r"topology\.conf does not exist"):
         ClushTransport(rack, Settings())

@@ -246,7 +246,7 @@ def test_a_change_is_run_once_even_when_its_output_is_no_utf8(made: Any) -> None
 
 def test_input_and_copies_are_refused(made: Any, tmp_path: Path) -> None:
     """What dcli can't carry is refused with the transport's name before anything is sent."""
-    with pytest.raises(RefusedError, match="transport dcli gives a command no input"):
+    with pytest.raises(RefusedError, match="transport dcli can't send input to a command"):
         made(DcliTransport).run([read("exa1cel01", "cat", stdin="x")])
 
 

@@ -31,8 +31,8 @@ def test_an_alias_with_arguments_lives_until_it_is_removed(start: Start, home: P
 
 
 def test_an_alias_never_hides_a_statement(start: Start) -> None:
-    """A name that already begins a statement is refused."""
-    assert "already begins a statement" in answer(start(), "alias list racks")
+    """A name that is already the first word of a statement is refused."""
+    assert "is already the first word of a statement" in answer(start(), "alias list racks")
 
 
 def test_a_word_cut_short_is_written_out_and_said(start: Start) -> None:
