@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import socket
-import threading
-import time
 
 import pytest
 from hypothesis import given, strategies as st
 
 from exacell.cellcli import framing
 from exacell.transport.base import Feed, Reply, Request, Role, State
-from exacell.transport.held import client
 from exacell.transport.held.frames import (
     Batch,
     FrameError,
@@ -28,7 +24,6 @@ from exacell.transport.held.frames import (
     told_reply,
 )
 from exacell.transport.held.judging import refusal
-from exacell.transport.held.place import BEAT, PATIENCE
 
 CELLS = ("c1", "c2")
 STATEMENTS = st.sampled_from(("list cell", "LIST GRIDDISK DETAIL", "describe cell", "list celldisk where size > 1"))
@@ -187,23 +182,3 @@ def test_a_frame_has_a_limit() -> None:
     with pytest.raises(FrameError):
         encode({"what": "x" * (200 << 10)})
     assert json.loads(encode({"what": "x"})) == {"what": "x"}
-
-
-def test_who_is_woken_late_waits_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Silence ends a talk after PATIENCE, unless the program itself was woken late: then the holder has that time, too."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with ours, theirs:
-        ours.settimeout(PATIENCE)
-        began = time.monotonic()
-        with pytest.raises(OSError):
-            client.hear(ours)
-        assert time.monotonic() - began >= PATIENCE
-
-        ours.settimeout(PATIENCE)
-        moments = iter((0.0, PATIENCE + 60.0))
-        monkeypatch.setattr(client.time, "monotonic", lambda: next(moments))
-        speaker = threading.Timer(PATIENCE + BEAT, theirs.send, [encode({"beat": 1})])
-        speaker.start()
-        assert client.hear(ours) == ({"beat": 1}, None)
-        speaker.join()
-        assert ours.gettimeout() == PATIENCE

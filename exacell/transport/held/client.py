@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -32,7 +31,7 @@ from exacell.transport.held.frames import (
     is_answer,
     told_batches,
 )
-from exacell.transport.held.place import OVERLOADED, PATIENCE, Hold, call
+from exacell.transport.held.place import PATIENCE, Hold, call
 
 if TYPE_CHECKING:
     from exacell.transport.ssh import SshTransport
@@ -212,14 +211,11 @@ def hear(line: socket.socket) -> tuple[dict[str, object], int | None]:
         OSError: it says nothing for a while, or has ended.
         FrameError: it is no frame.
     """
-    began = time.monotonic()
     try:
         data, descriptors, flags, _ = socket.recv_fds(line, LARGEST, 1)
     except TimeoutError:
-        # This process itself may have been stopped: what came meanwhile is there. Where it was only woken late, the machine has
-        # more to do than it can, and so has the holder: if all who wait for it connected by themselves, there would be more yet.
-        late = time.monotonic() - began - PATIENCE
-        line.settimeout(min(max(late, 0.0) * 2, OVERLOADED))
+        # This process itself may have been stopped: what came meanwhile is there.
+        line.setblocking(False)
         data, descriptors, flags, _ = socket.recv_fds(line, LARGEST, 1)
         line.settimeout(PATIENCE)
     descriptor = descriptors[0] if descriptors else None

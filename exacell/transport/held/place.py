@@ -26,8 +26,6 @@ _CREDENTIALS = struct.Struct("3i")
 
 PATIENCE = 0.3
 """Seconds without a word after which a holder is taken for dead or stopped."""
-OVERLOADED = 2.0
-"""Seconds more at most, on a machine that wakes the program that waits too late, too."""
 BEAT = 0.1
 """Seconds between two beats of a holder that works."""
 
