@@ -36,7 +36,7 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
     for cell, answer in answers.good.items():
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
-    on = caching_on(FLASHCACHE, {row["cell"]: row["caching"] for row in rows})
+    on = caching_on(FLASHCACHE, {each["cell"]: each["caching"] for each in rows})
     problem = note_back(services.journal, session.need_rack().name, CACHES, on)
     return cache_table(rows, answers, unnoted(session, services, problem))
 

@@ -38,9 +38,9 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
     notes = []
     for cache in ("pmemcache", "xrmemcache"):
         caching = {
-            row["cell"]: row["caching"]
-            for row in rows
-            if row["status"] and (row["cell"] in former) == (cache[0] == "p")
+            each["cell"]: each["caching"]
+            for each in rows
+            if each["status"] and (each["cell"] in former) == (cache[0] == "p")
         }
         problem = note_back(services.journal, session.need_rack().name, CACHES, caching_on(cache, caching))
         notes += [line for line in unnoted(session, services, problem) if line not in notes]
