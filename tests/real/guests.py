@@ -291,7 +291,8 @@ class Guests:
         """Write a rack ``lab`` of the guests into a home of exacell."""
         (home / "racks.d").mkdir(parents=True)
         (home / "racks.d" / "lab.toml").write_text(
-            f'ssh_config = "{self.folder}/ssh_config"\nlock = "{home}/lock"\nconnect_timeout = "30s"\nopaque = "allow"\n'
+            f'ssh_config = "{self.folder}/ssh_config"\nlock = "{home}/lock"\nopaque = "allow"\n'
+            'connect_timeout = "30s"\ncommand_timeout = "4m"\n'
             f'[hosts.initiators]\nnodes = "{",".join(self.names)}"\nuser = "root"\n'
         )
 
