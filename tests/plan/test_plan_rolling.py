@@ -316,7 +316,7 @@ def test_rolling_what_has_no_cells_is_refused() -> None:
     )
     with pytest.raises(RefusedError, match="it changes nothing on cells"):
         waves(nodes, Asked(size=1))
-    with pytest.raises(RefusedError, match="is not a cell"):
+    with pytest.raises(RefusedError, match="is not one of the cells"):
         waves(nodes, Asked(canary=ONE))
     plan = flush()
     empty = replace(plan, stages=(plan.stages[0], replace(plan.stages[0], steps=(), key="none"), *plan.stages[1:]))
