@@ -134,7 +134,7 @@ def test_a_single_cell_that_goes_offline_has_a_gate_too() -> None:
 
 def test_canary_must_be_touched() -> None:
     """A canary that the plan does not touch is refused with the cells that it may be."""
-    with pytest.raises(RefusedError, match="the canary exa9 is not a cell") as caught:
+    with pytest.raises(RefusedError, match="the canary exa9 is not one of the cells") as caught:
         waves(flush(), Asked(canary="exa9"))
     assert ONE in caught.value.hint
 
