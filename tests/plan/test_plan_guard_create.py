@@ -121,9 +121,14 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         "create flashcache all size=20G",
         (cell(),),
         f"{ONE} has a flash cache of 40G already",
-        "resize flashcache size=20G flushes",
+        "`resize flashcache size=20G` flushes",
     ),
-    "a cache, no size said": ("create flashcache all", (cell(),), "of 40G already", "resize flashcache size=… flushes"),
+    "a cache, no size said": (
+        "create flashcache all",
+        (cell(),),
+        "of 40G already",
+        "`resize flashcache size=…` flushes",
+    ),
     "no room for a cache": (
         "create flashcache all size=47G",
         (bare(),),

@@ -134,7 +134,7 @@ def test_a_single_cell_that_goes_offline_has_a_gate_too() -> None:
 
 def test_canary_must_be_touched() -> None:
     """A canary that the plan does not touch is refused with the cells that it may be."""
-    with pytest.raises(RefusedError, match="the canary exa9 is not a cell") as caught:
+    with pytest.raises(RefusedError, match="the canary exa9 is not one of the cells") as caught:
         waves(flush(), Asked(canary="exa9"))
     assert ONE in caught.value.hint
 
@@ -316,7 +316,7 @@ def test_rolling_what_has_no_cells_is_refused() -> None:
     )
     with pytest.raises(RefusedError, match="it changes nothing on cells"):
         waves(nodes, Asked(size=1))
-    with pytest.raises(RefusedError, match="is not a cell"):
+    with pytest.raises(RefusedError, match="is not one of the cells"):
         waves(nodes, Asked(canary=ONE))
     plan = flush()
     empty = replace(plan, stages=(plan.stages[0], replace(plan.stages[0], steps=(), key="none"), *plan.stages[1:]))

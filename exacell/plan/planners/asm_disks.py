@@ -351,7 +351,7 @@ class _Switch(Maker):
         if not going and change.drop_after:
             self.refuse(
                 "they are already OFFLINE, and DROP AFTER would give them a new time limit, which can't be undone",
-                f'sql asm "alter diskgroup {self.name} online all" brings them online first',
+                f'`sql asm "alter diskgroup {self.name} online all"` brings them online first',
             )
         if not going:
             return self.done(f"these disks of {self.name} are OFFLINE already")

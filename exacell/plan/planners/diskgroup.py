@@ -359,7 +359,7 @@ def _checked_files(
     if group.files is None:
         raise RefusedError(
             f"{begin}: it is {group.state} on {asm.node}, so its files can't be counted",
-            hint=f'sql asm "alter diskgroup {group.name} mount" first',
+            hint=f'type `sql asm "alter diskgroup {group.name} mount"` first',
         )
     _refuse_strangers(asm, group, nodes, f"drop diskgroup {group.name}")
     if group.voting_files:
