@@ -78,9 +78,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
         if first.value.lower() == "show" and find_object(words[1].value) is not None:
             # A noun of CellCLI and any words after it: LIST takes the same words.
-            noun = words[1].value.lower()
-            rest = " ".join((noun, *(word.raw for word in words[2:])))
-            asked = f"type: list {rest}; `help {noun}` shows its other statements"
+            asked = _listed(words[1].value.lower(), words[2:])
             near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)
@@ -480,7 +478,9 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
     else:
         message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
     hint = ""
-    if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
+    if not near and command.words[0] == "show" and any(each.value.lower() in _OF_LIST for each in bare):
+        hint = _listed(command.words[1], bare)
+    elif not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
     elif not near and word.value.lower() == "detail" and command.words[0] == "show":
         hint = f"leave it out; `{command.name} … -o yaml` writes each value on its own line"
@@ -490,6 +490,14 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
         hint = way_out(" ".join((command.name, *(each.value for each in bare))))
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
+
+def _listed(noun: str, words: Sequence[Word]) -> str:
+    """Return that LIST takes these words for an object of CellCLI."""
+    return f"type: list {' '.join((noun, *(word.raw for word in words)))}; `help {noun}` shows its other statements"
+
+
+_OF_LIST = ("attributes", "where")
+"""Words after which LIST, and no command of exacell's own, takes more."""
 
 _A_CELL = pattern(r"@\w+|[A-Za-z][\w.\-]*(?:\d|\[[\d,\-]+\])(?:,[\w.\-\[\]]+)*")
 """Text that looks like cells rather than a misspelt word: a group, or a name that ends in a number."""

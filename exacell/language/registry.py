@@ -99,6 +99,12 @@ class NamesOf(Sequence[str]):
         module, _, name = self._table.partition(":")
         return tuple(getattr(importlib.import_module(module), name))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamesOf) and self._table == other._table
+
+    def __hash__(self) -> int:
+        return hash(self._table)
+
     def __len__(self) -> int:
         return len(self._names)
 

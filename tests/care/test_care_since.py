@@ -98,7 +98,7 @@ def test_what_is_not_kept_is_said(tmp_path: Path) -> None:
     store.keep_health("r", 1_700_000_000.0, {"c1": ()})
     before = store.health_at("r", 1.0)
     said = compared_with(before, ["c1", "c2"], 1.0)
-    assert "no earlier health of 1 cell is kept" in said and "what is kept of 1 cell begins at 2023-11-1" in said
+    assert "no earlier health of 1 cell is known" in said and "what is kept of 1 cell begins at 2023-11-1" in said
     assert compared_with(before, ["c1"], 1_700_000_001.0) == ""
     assert [one.cell for one in changed(before, {"c2": [finding("x")]})] == ["c2"]
 

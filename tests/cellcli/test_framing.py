@@ -117,14 +117,14 @@ def test_nothing_is_guessed(before: bytes, cuts: list[int], other: bytes) -> Non
 
 
 def test_more_than_the_answer_is_lost() -> None:
-    """It should refuse output behind the marker's error and output that nobody asked for."""
+    """It should refuse output behind the marker's error and output that without a request for."""
     framer = Framer(Marker(template="start {name}", before=b"no "))
     framer.ask(["list cell"], "n1")
     with pytest.raises(ReplyError, match="more than its answer"):
         framer.feed(b"a\nno n1\nb\n")
     idle = Framer(ANY)
     assert idle.feed(b"\n \n") is None
-    with pytest.raises(ReplyError, match="nobody asked"):
+    with pytest.raises(ReplyError, match="without a request"):
         idle.feed(b"surprise\n")
 
 

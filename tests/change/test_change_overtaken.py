@@ -58,7 +58,7 @@ def test_a_later_change_of_the_same_thing_stands(journal: Journal) -> None:
     """It should name the newer change, who made it and what it set; until there is one nothing is in the way."""
     assert overtaken(journal) == ""
     made(journal, PLAN_OF, sudoUser="bob")
-    said = "change 2 (alter c1) of bob has set iormplan dbPlan of c1 since change 1; nothing was sent"
+    said = "change 2 (alter c1) of bob has set iormplan dbPlan of c1 after change 1; nothing was sent"
     assert overtaken(journal) == said
 
 

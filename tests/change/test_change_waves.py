@@ -337,7 +337,7 @@ def test_what_a_run_says_of_its_waves(
         ),
         ({"pause": 5.0}, False, "--pause is for waves, but this recipe has no rolling block"),
         ({"not-after": LATE}, False, "--not-after is for waves"),
-        ({"not-after": "2020-01-01 05:00"}, True, "that is past"),
+        ({"not-after": "2020-01-01 05:00"}, True, "is in the past"),
     ],
 )
 def test_what_no_run_takes(rack: Rack, flags: Mapping[str, Any], rolls: bool, said: str) -> None:

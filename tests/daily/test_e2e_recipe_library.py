@@ -77,7 +77,8 @@ def test_undo_run_of_what_the_run_put_back_takes_nothing_back(inside: InProcess,
     script.write_text(f"{run}\nundo run -y\n")
     done = inside.ok("-r", "t1", "-l", "root", "-f", str(script))
     assert (
-        "later ones of them restored the old values on exa1cel02, and it is so now; nothing of it is left" in done.err
+        "later ones of them restored the old values on exa1cel02, and it is so now; nothing is left to take back"
+        in done.err
     )
     changes = [row["statement"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records]
     assert changes[-1] == "online cell exa1cel02"

@@ -170,7 +170,7 @@ def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:
     what nothing can go stale of is not, nor what its own CellCLI takes upon a look."""
     facts = {"c1": CellFacts(cell="c1", mode="writethrough", flash_cache=cached().flash_cache)}
     said = (
-        "rack r is a production rack, and 'drop flashcache' is sent in a text: .* in these seconds the cell may change"
+        "rack r is a production rack, and 'drop flashcache' is part of a text: .* in these seconds the cell may change"
     )
     with pytest.raises(RefusedError, match=said) as caught:
         judged(group(facts=facts, production=True), "drop flashcache")

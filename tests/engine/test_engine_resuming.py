@@ -270,7 +270,7 @@ def test_retry_goes_exactly_where_it_failed(desk: Desk, changes: list[Left], ref
     ("states", "where"), [(("done", "failed: x"), TWO), (("unknown: x", "open"), "exa1cel[01-02]")]
 )
 def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: tuple[str, str], where: str) -> None:
-    """A dcli or sh that did not end well somewhere is never said to have did not fail on any cell: the targets are named."""
+    """A dcli or sh that did not end well somewhere is never said not to have failed: the targets are named."""
     steps = list(zip((step(ONE), step(TWO)), states, strict=True))
     desk.left(Left("dcli -c x reboot", steps, end={"exitCode": 1}, plan=False))
     with pytest.raises(RefusedError) as refused:

@@ -59,7 +59,7 @@ def test_a_process_writes_on_only_behind_its_own_rows(journal: Journal, deed: Ca
     before = Journal(journal.path).stored()
     for write in (lambda: journal.append("t1", 1, [Row(kind="outcome", body={})]), lambda: journal.begin("t1", {})):
         with pytest.raises(
-            JournalError, match=r"(a different file now|is gone): row 2, which this process wrote, is not in it"
+            JournalError, match=r"(a different file now|is gone): it does not contain row 2, which this process wrote,"
         ):
             write()
     assert Journal(journal.path).stored() == before
@@ -75,9 +75,9 @@ def test_nothing_is_made_where_a_moved_journal_was(tmp_path: Path) -> None:
         (journal, "row 1, which this process wrote"),
         (Journal(journal.path), "change 1, which it held"),
     ):
-        with pytest.raises(JournalError, match=f"is gone: {told}, is not in it"):
+        with pytest.raises(JournalError, match=f"is gone: it does not contain {told},"):
             other.append("t1", 1, [Row(kind="intent", target="c1", body={})])
-    with pytest.raises(JournalError, match="is gone: row 1"):
+    with pytest.raises(JournalError, match="is gone: it does not contain row 1"):
         journal.begin("t1", {})
     assert not home.exists()
     away.rename(home)

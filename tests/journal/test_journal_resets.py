@@ -86,7 +86,7 @@ def test_a_flush_whose_answer_came_within_the_time_counts(journal: Journal) -> N
     body = {"what": "ALTER CELL RESTART SERVICES CELLSRV", "state": "done"}
     journal.append("t1", change, [Row(kind="outcome", target="c1", body=body)])
     (found,) = resets(journal.of_time("t1", "2000", "3000"))
-    assert str(found) == f"change {change} stopped or started CELLSRV in between"
+    assert str(found) == f"change {change} stopped or started CELLSRV in the meantime"
 
 
 def test_only_steps_reset_counters() -> None:

@@ -34,7 +34,7 @@ class Desk:
         self.interrupted = threading.Event()
         self._context = SimpleNamespace(
             journal=journal, console=self.console, interrupted=self.interrupted, rack=rack,
-            need_rack=lambda: SimpleNamespace(name=rack),
+            need_rack=lambda: SimpleNamespace(name=rack), options=SimpleNamespace(format="table"),
         )  # fmt: skip
 
     def _run(self, command: Any, text: str) -> Result:

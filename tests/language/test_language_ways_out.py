@@ -38,6 +38,7 @@ from tests.support.every import every
         ("show status", "type: show health"),
         ("show AlertHistory", "show has no 'AlertHistory'; type: list alerthistory; `help alerthistory` shows"),
         ("show celldisk FD_00 attributes name, size", "type: list celldisk FD_00 attributes name, size; `help celldisk` shows"),
+        ("show griddisk where size > 1g", "type: list griddisk where size > 1g; `help griddisk` shows"),
         ("show iormplan detail", "type: list iormplan detail; `help iormplan` shows"),
         ("show diskgroup DATA detail", "leave it out; `show diskgroup … -o yaml` writes each value on its own line"),
         ("./mine.exa", "'./mine.exa' is not a statement; `run ./mine.exa` runs this recipe, `plan run ./mine.exa` shows"),

@@ -64,5 +64,5 @@ def test_a_load_that_took_no_time_has_no_rate() -> None:
 @pytest.mark.parametrize("took", ["..", "1.2.3", "."])
 def test_a_time_that_is_no_number_is_refused(took: str) -> None:
     """A session's time that is not a number makes the text damaged, not exacell."""
-    with pytest.raises(UnreadableError, match="not whole"):
+    with pytest.raises(UnreadableError, match="not complete"):
         read(f"exacell drive commits\nsessions 1\neach 1\nkeys 0\ntook {took} s\n", "x.txt")

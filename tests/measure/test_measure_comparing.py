@@ -116,6 +116,6 @@ def test_the_journal_speaks_where_no_cell_does(
         snapshot("b", at(taken) if taken[0] == "+" else at("-1s"), 61, 900),
     )
     rows = {row.cell: row.invalid for row in compare(session, services, Asking(), [pair]).deltas[0]}
-    assert rows["exa1cel01"] == ("change 1 flushed, or ended a flush in between" if void else "")
+    assert rows["exa1cel01"] == ("change 1 flushed, or ended a flush in the meantime" if void else "")
     assert not rows["exa1cel02"]
     assert bool(rows[None]) is void

@@ -73,7 +73,7 @@ def test_what_was_broken_off_goes_on_where_it_stands(
 
 def test_a_table_that_is_there_belongs_to_somebody() -> None:
     """A new load refuses the table of one that did not end, and going on refuses that of another load."""
-    with pytest.raises(RefusedError, match="of a load that did not end"):
+    with pytest.raises(RefusedError, match="from a load that did not end"):
         planned(told(3))
     with pytest.raises(RefusedError, match="has 7 rows, not 3"):
         planned(told(7), goes_on=True)

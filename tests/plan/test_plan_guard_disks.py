@@ -296,7 +296,7 @@ def test_where_rules_out_what_a_name_can_tell(where: str, count: int) -> None:
     fact = with_flash_grids(cell())
     text = f"alter griddisk all size=1G where {where}"
     if count < 0:
-        with pytest.raises(RefusedError, match=r"DATA_CD_00_exa1cel01 would get smaller"):
+        with pytest.raises(RefusedError, match=r"DATA_CD_00_exa1cel01 would shrink"):
             guard(text, fact, headers={})
         return
     assert len(only(guard(text, fact, headers={})).needs[0].where["name"]) == count

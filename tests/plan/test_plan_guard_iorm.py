@@ -124,7 +124,7 @@ RULES = {
     "(name=A,share=many)": "A: share is many",
     "(name=A,share=8,level=1,allocation=10)": "A: share and level and allocation exclude each other",
     "(name=A,share=8),(name=B,level=1,allocation=10)": "A has a share, but the plan uses level",
-    "(name=B,level=1,allocation=10),(name=A,share=8)": "B has level and allocation, and the plan divides by share",
+    "(name=B,level=1,allocation=10),(name=A,share=8)": "B has level and allocation, but the plan uses share",
     "(name=B,level=0,allocation=10)": "B: level is 0; it must be 1 to 8",
     "(name=B,level=9,allocation=10)": "B: level is 9; it must be 1 to 8",
     "(name=B,level=8,allocation=10)": "",

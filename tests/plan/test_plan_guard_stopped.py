@@ -59,8 +59,8 @@ REFUSED: dict[str, tuple[CellFacts, str]] = {
     "an unknown one": (stopped(release=""), "release unknown"),
     "no flash disk": (stopped(cell_disks=(disk(f"CD_00_{ONE}"),)), "lists no flash disks"),
     "something is cached": (stopped(grid_disks=CACHED), f"grid disk DATA_CD_00_{ONE} is cachedBy FD_01_{ONE}"),
-    "a cache of the rest": (stopped(0, 0), f"24G of FD_00_{ONE} are neither free nor a grid disk's"),
-    "a little more than a log": (stopped(LEAST, LEAST - 1), f"of FD_01_{ONE} are neither"),
+    "a cache of the rest": (stopped(0, 0), f"24G of FD_00_{ONE} are not free and not used by a grid disk"),
+    "a little more than a log": (stopped(LEAST, LEAST - 1), f"of FD_01_{ONE} are not free and"),
     "a sick disk": (
         stopped(cell_disks=(disk(f"FD_00_{ONE}", free=LEAST), disk(f"FD_01_{ONE}", free=LEAST, status="not present"))),
         f"FD_01_{ONE} is not present",
@@ -85,7 +85,7 @@ def test_what_grid_disks_hold_is_no_cache() -> None:
     on_flash = grid(f"FD_00_{ONE}".upper(), size=GIB, asm_mode="")
     free = (LEAST - GIB, LEAST)
     assert only(guard(TEXT, stopped(*free, grid_disks=(on_flash,))))
-    with pytest.raises(RefusedError, match="neither free"):
+    with pytest.raises(RefusedError, match="not free"):
         guard(TEXT, stopped(*free, grid_disks=(grid(f"CD_00_{ONE}", size=GIB, asm_mode=""),)))
 
 

@@ -157,5 +157,5 @@ def test_of_mixed_releases_only_cells_with_such_disks_get_it() -> None:
 def test_disks_on_flash_that_asm_uses_are_refused_under_all() -> None:
     """What the cell might read in ALL more widely than its documentation is refused all the same."""
     used = with_flash_grids(mixed(NEW), prefix="db", asm_group="FLASH", asm_mode="ONLINE")
-    with pytest.raises(RefusedError, match="db_FD_00_exa1cel01 would get smaller"):
+    with pytest.raises(RefusedError, match="db_FD_00_exa1cel01 would shrink"):
         guard("alter griddisk all size=256M", used, headers={})

@@ -28,7 +28,7 @@ def test_a_change_in_a_command_of_this_machine_is_refused(
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ran = tmp_path / "ran"
     assert main([f"host touch {ran}; {text}"]) == 2
-    assert f"it has '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
+    assert f"it contains '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
     assert main([f"host --accept-opaque touch {ran}; {text}"]) == 2
     assert not ran.exists()
     assert main([f"host --accept-opaque touch {ran}; echo drop flashcach"]) == 0 and ran.exists()
@@ -213,7 +213,7 @@ def test_what_only_reads_runs_with_n(home: Path, capfd: pytest.CaptureFixture[st
 def test_a_change_in_a_line_of_a_file_is_refused(line: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A change of cells behind ``|`` or ``!`` is refused, whoever accepts what can't be read."""
     assert given(home, line, "-r", "r1", "--accept-opaque") == 2
-    assert "it has 'drop flashcache'" in " ".join(capsys.readouterr().err.split())
+    assert "it contains 'drop flashcache'" in " ".join(capsys.readouterr().err.split())
 
 
 RECIPE = """recipe "runs a load"

@@ -147,7 +147,7 @@ def test_a_full_store_is_not_to_be_moved_away(tmp_path: Path) -> None:
 
 HINTS = [
     (0, "its disk may be full or failing"),
-    (None, "repair it or move it away"),
+    (None, "repair it or move it to another place"),
 ]
 
 
