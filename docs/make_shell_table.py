@@ -1,4 +1,4 @@
-"""Writes the list of commands in docs/shell-text.md anew from exacell/opaque/data/commands.toml."""
+"""Write the list of commands in docs/shell-text.md from exacell/opaque/data/commands.toml."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _line(row: Row) -> str:
 
 def rendered() -> str:
     """Return the list: a line a command, in the order of their names."""
-    head = "| command | options | how it stands | why it changes nothing |\n|--|--|--|--|\n"
+    head = "| command | options | forms that are read | why it changes nothing |\n|--|--|--|--|\n"
     rows = sorted(table().rows.values(), key=lambda row: row.name)
     return head + "".join(f"{_line(row)}\n" for row in rows)
 

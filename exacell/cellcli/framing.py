@@ -200,8 +200,8 @@ class Framer:
 
     @property
     def error_came(self) -> bool:
-        """Return whether the answer so far ends in an error of the cell; it may be a marker's error that looks different than
-        learned.
+        """Return whether there is an error at the end of the answer so far: the cell's own, or a marker's that
+        looks different from the one seen at the start.
         """
         return self._fence is None and b"CELL-" in self._answer[-4096:]
 

@@ -283,7 +283,7 @@ def _check_plan(plan: IormPlan, settings: Mapping[str, str | None]) -> IormPlan:
             if not given & {cache, *parts}:
                 continue
             if parts and (directive.get(cache) or "").lower() == "off":
-                raise StatementError(f"{directive.label}: {cache}=off excludes {', '.join(parts)}")
+                raise StatementError(f"{directive.label}: it can have only one of {cache}=off and {', '.join(parts)}")
             if f"{cache}size" in parts and f"{cache}limit" in parts:
-                raise StatementError(f"{directive.label}: {cache}size excludes {cache}limit")
+                raise StatementError(f"{directive.label}: it can have only one of {cache}size and {cache}limit")
     return plan

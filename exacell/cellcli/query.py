@@ -118,7 +118,7 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
     first, _, rest = token.value.partition(" ")
     if token.kind is TokenKind.STRING and rest and first.upper() in clauses:
         raise cursor.wrong(
-            f"{token.text} is in quotes of its own, which make it a name",
+            f"{token.text} is in quotes, so it is read as the name of an object",
             hint=f'in a shell quote the whole: exacell "list {subject.name.lower()} {token.value}"',
         )
     if not subject.list_name:

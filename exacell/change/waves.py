@@ -136,7 +136,7 @@ class Targets:
         return self._session.selection.on("" if self._are_hosts(named) else str(named))
 
     def wave(self, source: RecipeLine, values: Mapping[str, Value]) -> Wave | None:
-        """Return the wave for which a line is written out; None if it belongs to no rolling."""
+        """Return the wave in which this copy of a line runs; None if the line is not in a rolling block."""
         if source.turns is None:
             return None
         number = int(str(values[WAVE.name]))

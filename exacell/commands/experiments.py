@@ -169,7 +169,7 @@ def _design(session: Session, call: Call) -> Design:
     if not 2 <= len(given) <= MOST_LEVELS or len({level.lower() for level in given}) < len(given):
         raise StatementError(
             f"levels={','.join(given)}: give two to {MOST_LEVELS} different levels",
-            hint="with two levels, write the one to try first (levels=on,off); with more, the one that the "
+            hint="of two levels, write the new one first (levels=on,off); of more, write first the one that the "
             "others are compared with (levels=1280,512,256)",
         )
     blocks, pairs = (call.int_arg(name) or 0 for name in ("blocks", "aa"))

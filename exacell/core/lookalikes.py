@@ -48,7 +48,7 @@ class LookalikeError(StatementError):
     """There is a non-ASCII character where it is not allowed; the message names its column and follows :meth:`move`.
 
     Args:
-        inside: the text is only a part of the line that the user typed, so that the offset is not one of the line.
+        inside: the text is only a part of the typed line: ``start`` and ``end`` are None, since they would not fit the line.
     """
 
     def __init__(self, text: str, place: int, *, inside: bool = False) -> None:

@@ -310,7 +310,7 @@ def as_csv(rows: Iterable[Entry], plans_of: Callable[[int], Sequence[Entry]]) ->
     Control characters are written as escapes; :func:`as_jsonl` has every text unchanged.
 
     Args:
-        plans_of: reads the plan rows of a change again, if a row comes long after them.
+        plans_of: reads the plan rows of a change from the journal, if ``rows`` does not have them at its beginning.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

@@ -251,7 +251,7 @@ def resets(rows: Iterable[Entry]) -> list[Reset]:
     """Return the statements that reset counters, in the rows' order; statements that a cell refused are left out.
 
     Args:
-        rows: intents and outcomes, in order. An outcome without its intent counts as its intent would.
+        rows: intents and outcomes, in order. If an intent is missing, its outcome counts instead.
     """
     found: dict[tuple[int, tuple[str, str]], list[Reset]] = {}
     for row in rows:

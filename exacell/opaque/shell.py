@@ -231,7 +231,7 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
     if executed and document is not None:
         raise UnreadError("-e", "cellcli with both -e and a here-document", "use one of the two")
     if not executed and document is None:
-        raise UnreadError(texts[0], "its input is not in the text", SEVERAL)
+        raise UnreadError(texts[0], "the text has no statements for it", SEVERAL)
     end = texts.index("-e") if executed else len(texts)
     refuse_words(row, texts[:end], globs, piped=False)
     if document is not None:

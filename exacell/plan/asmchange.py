@@ -131,14 +131,14 @@ Change = NewGroup | DropGroup | MountGroup | SetPower | SetAttribute | AddDisks 
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
-    """What every CREATE, ALTER and DROP DISKGROUP says first, whether exacell understands the rest or not.
+    """The beginning of a CREATE, ALTER or DROP DISKGROUP statement, and its rest, which exacell may not understand.
 
     Attributes:
         verb: CREATE, ALTER or DROP.
-        group: the disk group, without quotes and in upper case; empty if no name stands there.
-        written: the word that names it, as it stands there.
-        tail: all that follows the group's name; of a statement in a longer text only what stands before the next ``;``.
-        after: what of it follows that word.
+        group: the disk group, without quotes and in upper case; empty if there is no name.
+        written: the word after DISKGROUP, unchanged.
+        tail: the text after the group's name; in a longer text, up to the next ``;``.
+        after: the same text after the whole word ``written``.
     """
 
     verb: str

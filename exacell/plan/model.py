@@ -198,7 +198,7 @@ class Step:
         return self.asm or self.target
 
     def chosen(self, cells: Collection[str]) -> bool:
-        """Return whether ON can choose the target: its state is its own, and a cell is one of these, the rack's cells."""
+        """Return whether ON can choose the target: a host, or one of the rack's ``cells``; never an ASM cluster or a database."""
         return not self.kind.shared and (not self.kind.listed or self.target in cells)
 
 

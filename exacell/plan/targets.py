@@ -16,16 +16,16 @@ class Kind:
 
     Attributes:
         word: its name in exacell.
-        mark: what stands before the name of an ASM cluster or a database in a step's ``asm``, also in journals and kept plans;
-            empty for the kinds without a mark: a bare name is an ASM cluster's, no name at all means a cell or a host.
+        mark: prefix of the target's name in a step's ``asm``, also in journals and kept plans. A name without a prefix is an ASM
+            cluster's; an empty ``asm`` means a cell or a host.
         column: the field of records that holds the target's name: ``cell``, or ``node`` for database nodes.
         heading: the word above that field in tables.
         label: the text beside the node in plans, with ``{name}``; empty if the target's own name says all.
-        cellcli: statements are CellCLI: the cells' transport carries them, and the login that writes on cells sends them.
-        shared: the state is one on all nodes through which it is reached. So only the last proof of it counts, one inverse takes
-            back what was done on several nodes, and its nodes take no turns in waves.
-        listed: only those exist for exacell that the rack's configuration lists.
-        rolls: plans that change it may go in waves: gates ask cells and ASM.
+        cellcli: its statements are CellCLI; they are sent over the cells' transport, as the user who may change cells.
+        shared: all nodes through which it is reached show the same state. So only the last check of it counts, one inverse
+            takes back what was done on several nodes, and its nodes do not go in waves.
+        listed: exacell knows only those that the rack's configuration lists.
+        rolls: plans that change it may go in waves, with a gate between them that reads cells and ASM.
         exact: a value is read back as it was written.
     """
 

@@ -42,7 +42,7 @@ def refuse_unless_root(session: Session) -> None:
     """Raise RefusedError if writes do not log in as root, as CALIBRATE needs. Source: Oracle SAGUG, CALIBRATE.
 
     Raises:
-        RefusedError: before anything is done for it.
+        RefusedError: nothing has been sent.
     """
     user = session.need_rack().write_user
     if user != "root":

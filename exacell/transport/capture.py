@@ -113,7 +113,7 @@ class Store:
             return text
 
     def hand_over_file(self) -> Spooled | None:
-        """Return all of it on disk, and keep nothing; None, with all kept, if it is small or the disk is full."""
+        """Return the file with all of it, and forget it here; if it is small or the disk is full, keep it and return None."""
         with self._lock:
             if self._file is None or self._disk_full:
                 return None

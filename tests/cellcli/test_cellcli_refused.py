@@ -109,7 +109,7 @@ def test_a_value_whose_quotes_are_gone_is_named(statement: str, whole: str) -> N
 )
 def test_a_clause_in_quotes_of_its_own_is_no_name(clause: str) -> None:
     """Whoever quotes the condition alone is told to quote the whole, and not that no cell has a disk of that name."""
-    with pytest.raises(StatementError, match="quotes of its own, which make it a name") as told:
+    with pytest.raises(StatementError, match="in quotes, so it is read as the name of an object") as told:
         parse(f'list griddisk "{clause}"')
     assert told.value.hint == f'in a shell quote the whole: exacell "list griddisk {clause}"'
     parse(f"list griddisk {clause}")

@@ -70,8 +70,8 @@ TOLD = {
     "<<E cellcli\nlist cell\nE": ("<", "a redirection before a command", "after the command"),
     "df | >/dev/null cat": (">", "a redirection before a command", "after the command"),
     "df>/dev/null": (">", "output other than to /dev/null", "> FILE"),
-    "cellcli": ("cellcli", "not in the text", "-f FILE"),
-    "sqlplus -s / as sysdba -e list cell": ("sqlplus", "not in the text", "-f FILE"),
+    "cellcli": ("cellcli", "no statements for it", "-f FILE"),
+    "sqlplus -s / as sysdba -e list cell": ("sqlplus", "no statements for it", "-f FILE"),
     "cellcli -e list cell where name=a* or name=b*": (
         "name=a*",
         "a pattern in a statement",

@@ -59,7 +59,7 @@ REFUSED: dict[str, tuple[CellFacts, str, str, str]] = {
     "a cell that can't tell": (
         used(60, release="12.1.2.2.0"),
         "60G",
-        "12.1.2.2.0, which can't be checked",
+        "12.1.2.2.0, where exacell can't check",
         VERB + "60G",
     ),
     "an unknown release": (used(60, release=""), "60G", "an unknown release", VERB),

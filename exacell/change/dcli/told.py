@@ -34,7 +34,7 @@ _ENDED = "exit status"
 
 
 def in_own_words(problems: Sequence[str], printed: Mapping[str, str]) -> list[str]:
-    """Return the problems with the last line that each program printed in front of its exit status.
+    """Return the problems; before each exit status stands the last line that the program printed.
 
     Args:
         printed: by target, the output of its program.

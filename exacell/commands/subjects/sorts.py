@@ -52,7 +52,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
         )
     if len(names) > 2 and known and all(sort.several is None for sort in known):
         raise RefusedError(
-            f"{len(names)} of the {known[0].title} can't be compared at once, only two",
+            f"only two of the {known[0].title} can be compared at once, not {len(names)}",
             hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} compare each pair",
         )
     fitting = [sort for sort in known if _way(sort, len(names)) is not None]

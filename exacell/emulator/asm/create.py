@@ -34,8 +34,8 @@ def create_group(asm: Asm, node: int, statement: CreateGroup) -> DiskGroup:
     """Create a disk group and mount it on that node only.
 
     Raises:
-        OraError: ORA-15018 over ORA-15030, 15068, an attribute's code, what :func:`members_for` raises, 15067 or
-            15072.
+        OraError: ORA-15018 followed by the reason: ORA-15030, 15068, 15067, 15072, an attribute's error, or one of
+            :func:`members_for`.
     """
     wrapper, name = ora(15018), statement.name
     if name in asm.groups:

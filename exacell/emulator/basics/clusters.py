@@ -41,7 +41,7 @@ class Cluster:
 
     @property
     def clients(self) -> tuple[str, ...]:
-        """Return availableTo of its grid disks; empty, which means all clients, if there is only one cluster."""
+        """Return the availableTo of its grid disks; with only one cluster it is empty: all clients may use them."""
         return (self.key,) if self.suffix else ()
 
     def instances(self) -> dict[str, list[str]]:

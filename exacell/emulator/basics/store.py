@@ -259,7 +259,7 @@ def write_text(path: Path, text: str, *, mode: int = 0o600) -> None:
 
 
 def write_json(path: Path, value: Mapping[str, object]) -> None:
-    """Replace the file ``path`` by ``value`` as one line of JSON, in one step."""
+    """Write ``value`` as one line of JSON into the file ``path``, which is replaced in one step."""
     write_text(path, json.dumps(value, separators=(",", ":")) + "\n")
 
 

@@ -74,7 +74,7 @@ def check_fault(cell: Cell, fault: Fault) -> None:
     elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
         raise EmulatorError(
             f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck",
-            hint="emulator start … mode=writeback makes a rack with some",
+            hint="`emulator start … mode=writeback` makes a rack with dirty data",
         )
     elif fault.kind is Kind.KEPT_REDO and (cell.flash_log is None or backing(cell) == FLASH):
         why = "has no flash log" if cell.flash_log is None else "has no disks behind its flash"

@@ -1,4 +1,4 @@
-"""How much data with CELL_FLASH_CACHE KEEP and NONE a flash cache holds, and the share of its reads that it serves.
+"""Compute how much data with CELL_FLASH_CACHE KEEP or NONE is in a flash cache, and how many of the reads of it are cache hits.
 
 While a cache has room, data with KEEP comes in like any other data. Once it is full, new data replaces only data without
 KEEP, so that in time all data with KEEP is in the cache. Data with NONE does not come in; the part that was cached when the

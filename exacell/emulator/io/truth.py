@@ -61,7 +61,9 @@ class Truth:
         if self.when and (self.adds is None or self.when.count("=") != 1):
             raise EmulatorError(f"when={self.when}: PARAMETER=VALUE of the database, beside adds= or saves=")
         if (self.hits is None) != (not self.cache):
-            raise EmulatorError("hits= and cache= go together: so many percent of the reads with a cache of that size")
+            raise EmulatorError(
+                "hits= and cache= go together: hits= is the percentage of reads that a cache of size cache= serves"
+            )
 
     def at(self, parameters: Mapping[str, str]) -> Truth:
         """Return the effects while the database's parameters (by lower-case name) have these values."""

@@ -50,11 +50,7 @@ class Wish:
 
 
 def power(rack: RackView, host: str, login: str, name: str, argv: Sequence[str]) -> Program:
-    """Run one of the programs, ``name``.
-
-    Returns:
-        A program; its exit status is 0 if the command will be carried out.
-    """
+    """Run the program ``name``; its exit status is 0 if it will do what was asked."""
     words = [word for word in argv if not word.startswith("-")]
     if name == "service":
         return (yield from _service(rack, host, login, words))

@@ -88,7 +88,7 @@ class TimeKeeper:
                 return
 
     def save_in_time(self) -> None:
-        """Store the changes by time, unless that was done a moment ago."""
+        """Store what has changed as time passed, unless that was done a moment ago."""
         begun = self._now()
         if begun - self._saved < max(_SAVED_S, _SHARE * self._cost):
             return

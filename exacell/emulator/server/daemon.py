@@ -336,7 +336,7 @@ def main() -> int:
         return _refuse(
             files,
             EmulatorError(
-                f"rack {files.name} is served by another process already", hint=f"emulator stop {files.name} ends it"
+                f"rack {files.name} is served by another process already", hint=f"`emulator stop {files.name}` stops it"
             ),
         )
     if os.fork():

@@ -78,7 +78,7 @@ def celldisk(
     text: str,
     headers: Headers,
 ) -> Plan:
-    """Return the plan for a statement on cell disks: without the disk its contents are lost.
+    """Return the plan for a statement on cell disks; dropping a cell disk loses its contents.
 
     Each cell gets only the names of its own disks.
     """

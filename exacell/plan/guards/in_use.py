@@ -115,8 +115,8 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
             )
         if not fact.at_least(_TELLS_SINCE):
             raise RefusedError(
-                f"{text}: {fact.cell} runs {fact.release or 'an unknown release'}, which can't be checked for "
-                f"ASM's use of {grid.name} right before the statement; nothing was sent",
+                f"{text}: {fact.cell} runs {fact.release or 'an unknown release'}, where exacell can't check right before the "
+                f"statement how much of {grid.name} ASM uses; nothing was sent",
                 hint=way,
             )
     return on_disks(grids, "asmDiskSize", size, op=Op.AT_MOST, why="ASM still has data after the new end of it")

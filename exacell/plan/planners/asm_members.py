@@ -200,7 +200,7 @@ class Maker:
         return self.made(step)
 
     def change(self, attribute: str, before: str, after: str, of: str = "") -> Change:
-        """Return a change for the plan to show; ``of`` names the part of the group."""
+        """Return a change for the plan to show; ``of`` is put before the group's name, to name a part of it."""
         return Change(object="diskgroup", name=f"{of}{self.name}", attribute=attribute, before=before, after=after)
 
 
