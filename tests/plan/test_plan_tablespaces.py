@@ -140,6 +140,7 @@ def test_a_moved_table_has_its_indexes_built_anew() -> None:
         ("create tablespace t datafile '+GONE' size 1g", "ORA-15001"),
         ("create tablespace t datafile '+SSD' size 40g", "ORA-15041"),
         ("create tablespace t datafile '+SSD' size 33g", "ORA-01144"),
+        (f"create tablespace {'t' * 31} datafile '+SSD' size 1g", "ORA-00972"),
         ("drop tablespace appdata", "ORA-01549"),
         ("drop tablespace system", "itself needs"),
         ("drop tablespace undotbs1", "itself needs"),

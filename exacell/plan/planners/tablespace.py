@@ -24,6 +24,8 @@ blocks; of a bigfile tablespace 4,294,967,295)."""
 
 _OURS = ("SYSTEM", "SYSAUX")
 _OWNERS = ("SYS", "SYSTEM")
+_LONGEST = 30
+"""Bytes of a tablespace's name. Source: Oracle SQL Language Reference, Database Object Naming Rules."""
 _WRITES = 1800.0
 """Seconds within which a data file is written, or a table stored anew."""
 
@@ -59,6 +61,11 @@ class TablespaceMaker(ParameterMaker):
                 f"{self.database} has a tablespace {change.name} already (ORA-01543): {human_size(int(found['bytes']))} on "
                 f"{where}; nothing was sent",
                 hint="take another name",
+            )
+        if len(change.name.encode()) > _LONGEST:
+            raise RefusedError(
+                f"the name of a tablespace has at most {_LONGEST} bytes (ORA-00972): {change.name} is longer; nothing was sent",
+                hint="take a shorter name",
             )
         groups = {str(each["name"]): each for each in self.records["db.diskgroup"]}
         if change.target not in groups:

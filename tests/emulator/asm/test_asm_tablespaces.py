@@ -46,6 +46,18 @@ def test_the_dictionary_shows_a_tablespace_with_its_file_and_its_segments(flash:
     )
 
 
+@pytest.mark.parametrize("name", ["MiXed", "a;b", "fast"])
+def test_a_quoted_name_is_another_name(flash: Lab, name: str) -> None:
+    """A tablespace whose name stands in quotes is in the dictionary as written, and is dropped only by that name."""
+    made = f"create tablespace \"{name}\" datafile '+SSD' size 64m;\n"
+    assert "Tablespace created." in flash.db(made).lines
+    there = "select count(*) from dba_tablespaces where tablespace_name = '{}'"
+    assert shown(flash, there.format(name)) == [["1"]]
+    assert shown(flash, there.format(name.upper())) == [["0"]]
+    assert "Tablespace dropped." in flash.db(f'drop tablespace "{name}";\n').lines
+    assert shown(flash, there.format(name)) == [["0"]]
+
+
 @pytest.mark.parametrize(
     ("statement", "codes"),
     [
