@@ -217,6 +217,8 @@ def test_who_makes_tables_in_a_tablespace_by_default_is_told_before_it_goes() ->
 def test_typed_twice_nothing_is_done() -> None:
     """A tablespace that is there, one that is gone, and a table that is there already are nothing to do."""
     assert not planned(MAKE, MAKE).steps
+    with pytest.raises(RefusedError, match="ORA-01543"):
+        planned(MAKE.replace("tablespace", "bigfile tablespace"), MAKE)
     assert not planned("drop tablespace gone").steps
     assert not planned(MOVE.format("appdata")).steps
 

@@ -68,7 +68,7 @@ def dictionary_tablespaces(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "SEGMENT_SPACE_MANAGEMENT": "AUTO" if kind == "PERMANENT" and name != "SYSTEM" else "MANUAL",
             "DEF_TAB_COMPRESSION": "DISABLED",
             "RETENTION": "NOGUARANTEE" if kind == "UNDO" else "NOT APPLY",
-            "BIGFILE": "NO",
+            "BIGFILE": row["BIGFILE"],
             "PREDICATE_EVALUATION": "STORAGE",
             "ENCRYPTED": "NO",
         }

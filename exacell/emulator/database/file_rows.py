@@ -81,12 +81,13 @@ def control_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 def tablespaces(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$TABLESPACE."""
+    big = {file.tag for _, file in _files(instance, "DATAFILE") if file.bigfile}
     for name, number in _tablespaces(instance).items():
         yield {
             "TS#": number,
             "NAME": name,
             "INCLUDED_IN_DATABASE_BACKUP": "NO" if name.startswith("TEMP") else "YES",
-            "BIGFILE": "NO",
+            "BIGFILE": "YES" if name in big else "NO",
             "FLASHBACK_ON": "YES",
         }
 

@@ -55,7 +55,8 @@ class TablespaceMaker(ParameterMaker):
         found = self._space(change.name)
         if found is not None:
             where = ", ".join(found["diskgroups"])
-            if found["diskgroups"] == (change.target,) and found["bytes"] == change.size:
+            same = (found["diskgroups"], found["bytes"], found["bigfile"])
+            if same == ((change.target,), change.size, change.bigfile):
                 return self.done(f"tablespace {change.name} is there already")
             raise RefusedError(
                 f"{self.database} has a tablespace {change.name} already (ORA-01543): {human_size(int(found['bytes']))} on "
@@ -111,8 +112,7 @@ class TablespaceMaker(ParameterMaker):
             )
         self._refuse_filled(name, found)
         size, groups = int(found["bytes"]), tuple(found["diskgroups"])
-        big = found["bigfile"] or size > MOST_FILE
-        back = _create(AddTablespace(name=name, target=groups[0], size=size, bigfile=big))
+        back = _create(AddTablespace(name=name, target=groups[0], size=size, bigfile=found["bigfile"]))
         lost = "it had several data files" if len(groups) > 1 else ""
         if found["traits"]:
             lost = f"CREATE TABLESPACE would not bring back what it has: {', '.join(found['traits'])}"
