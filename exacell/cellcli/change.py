@@ -293,11 +293,14 @@ class _Reader:
     def _no_place(self) -> StatementError:
         form, token = self.form, self.cursor.token
         text = token.text if token else ""
+        attributes = [name for name in (*form.settings, *form.extra) if name not in (*ANY, *MODIFIABLE)]
+        if form.settings == MODIFIABLE:
+            attributes += [attribute.name for attribute in self._modifiable()]
+        if bare := next((name for name in attributes if name.lower() == text.lower()), ""):
+            return self.cursor.wrong(f"{bare} needs a value", hint=f"write `{bare}=…`")
         words = [phrase.lower() for phrase in (*form.actions, *form.flags)]
         words += [media.value.lower() for media in form.media if self.change.all]
-        words += [name for name in (*form.settings, *form.extra) if name not in (*ANY, *MODIFIABLE)]
-        if form.settings == MODIFIABLE:
-            words += [attribute.name for attribute in self._modifiable()]
+        words += attributes
         if not words and not form.free:
             return self.cursor.wrong(f"nothing more may follow {self.title}{' ALL' if self.change.all else ''}")
         mistaken = self.cursor.wrong(f"{self.title} does not take '{text}'", like=words)

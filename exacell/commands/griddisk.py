@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from exacell.cellcli.fold import for_cell
 from exacell.change.earlier import sent_by
 from exacell.commands.flashcache import planning_facts
@@ -174,6 +176,11 @@ def release(session: Session, services: Services, request: Request, call: Call) 
         )
     if names and call.args.get("media"):
         raise StatementError("release griddisk: media= goes with prefix=", hint="leave media= out")
+    if odd := [name for name in names if name.lower() == "all" or not re.fullmatch(r"[\w.$#{}-]+", name)]:
+        raise StatementError(
+            f"release griddisk: name= takes the whole names of grid disks, not {odd[0]}",
+            hint="`name=DATA_CD_00_{cell}` names one on each cell; `prefix=DATA` takes all that begin with DATA_",
+        )
     facts = read_facts(session, services, request, *planning_facts(), f.IORMPLAN)
     if not request.replaying:
         grids = [(cell, grid) for cell, fact in facts.items() for grid in fact.grid_disks]

@@ -67,7 +67,13 @@ def _apply(shown: Shown, change: Change | MadeTable) -> None:
         case MadeTable():
             _made(shown, change)
         case AddTablespace() if "db.tablespace" in shown:
-            whole = {"contents": "PERMANENT", "diskgroups": (change.target,), "bytes": change.size, "segments": 0}
+            whole = {
+                "contents": "PERMANENT",
+                "diskgroups": (change.target,),
+                "bytes": change.size,
+                "bigfile": change.bigfile,
+            }
+            whole |= {"segments": 0, "tables": 0, "users": 0, "traits": ()}
             shown["db.tablespace"].append({"name": change.name, **whole, "free": change.size - MIB})
         case DropTablespace() if "db.tablespace" in shown:
             shown["db.tablespace"] = [row for row in shown["db.tablespace"] if row["name"] != change.name]
@@ -90,7 +96,7 @@ def _made(shown: Shown, change: MadeTable) -> None:
     here = {"owner": _OWNER, "name": change.name}
     for kind, more in (
         ("db.table", {"cache": "DEFAULT"}),
-        ("db.place", {"tablespace": _TABLESPACE, "bytes": 0}),
+        ("db.place", {"tablespace": _TABLESPACE, "bytes": 0, "iot": False, "temporary": False}),
         (_KEYS, {"rows": change.rows, "total": 0}),
     ):
         if kind in shown:
@@ -103,7 +109,9 @@ def _move(shown: Shown, change: MoveTable) -> None:
         if (row["owner"], row["name"]) == (change.owner, change.name):
             row["tablespace"] = change.tablespace
     for row in shown.get("db.tablespace", []):
-        row["segments"] += (row["name"] == change.tablespace) - (row["name"] == change.before)
+        came = (row["name"] == change.tablespace) - (row["name"] == change.before)
+        row["segments"] += came
+        row["tables"] += came
 
 
 def _set(rows: Sequence[dict[str, Any]], change: SetParameter) -> None:

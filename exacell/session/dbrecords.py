@@ -56,6 +56,7 @@ _PLACE = """\
 select 'table' kind, owner a, table_name b, tablespace_name c from dba_tables where owner = {0} and table_name = {1} \
 union all select 'bytes', to_char(nvl(sum(bytes), 0)), '-', '-' from dba_segments \
 where owner = {0} and segment_name = {1} and segment_type like 'TABLE%' \
+union all select 'kind', iot_type, temporary, partitioned from dba_tables where owner = {0} and table_name = {1} \
 union all select 'index', owner, index_name, status from dba_indexes where table_owner = {0} and table_name = {1} \
 and index_type not in ('LOB', 'IOT - TOP')"""
 _SPACES = """\
@@ -66,9 +67,32 @@ group by tablespace_name \
 union all select 'free', tablespace_name, to_char(sum(bytes)) from dba_free_space where tablespace_name in ({0}) \
 group by tablespace_name \
 union all select 'segments', tablespace_name, to_char(count(*)) from dba_segments where tablespace_name in ({0}) \
-group by tablespace_name"""
+group by tablespace_name \
+union all select 'tables', tablespace_name, to_char(count(*)) from dba_tables where tablespace_name in ({0}) \
+group by tablespace_name \
+union all select 'users', default_tablespace, to_char(count(*)) from dba_users where default_tablespace in ({0}) \
+group by default_tablespace \
+union all select 'bigfile', tablespace_name, bigfile from dba_tablespaces where tablespace_name in ({0}) \
+union all select 'trait', tablespace_name, 'ENCRYPTED' from dba_tablespaces \
+where tablespace_name in ({0}) and encrypted = 'YES' \
+union all select 'trait', tablespace_name, 'compressed by default' from dba_tablespaces \
+where tablespace_name in ({0}) and def_tab_compression = 'ENABLED' \
+union all select 'trait', tablespace_name, logging from dba_tablespaces \
+where tablespace_name in ({0}) and logging <> 'LOGGING' \
+union all select 'trait', tablespace_name, 'FORCE LOGGING' from dba_tablespaces \
+where tablespace_name in ({0}) and force_logging = 'YES' \
+union all select 'trait', tablespace_name, status from dba_tablespaces \
+where tablespace_name in ({0}) and status <> 'ONLINE' \
+union all select 'trait', tablespace_name, 'SEGMENT SPACE MANAGEMENT ' || segment_space_management from dba_tablespaces \
+where tablespace_name in ({0}) and segment_space_management <> 'AUTO' \
+union all select 'trait', tablespace_name, 'ALLOCATION ' || allocation_type from dba_tablespaces \
+where tablespace_name in ({0}) and allocation_type <> 'SYSTEM' \
+union all select 'trait', tablespace_name, 'BLOCKSIZE ' || to_char(block_size) from dba_tablespaces \
+where tablespace_name in ({0}) and block_size <> 8192 \
+union all select distinct 'trait', tablespace_name, 'AUTOEXTEND' from dba_data_files \
+where tablespace_name in ({0}) and autoextensible = 'YES'"""
 """A table's place and a tablespace. Source: Oracle Database Reference, DBA_TABLES, DBA_SEGMENTS, DBA_INDEXES, DBA_TABLESPACES,
-DBA_DATA_FILES, DBA_FREE_SPACE."""
+DBA_DATA_FILES, DBA_FREE_SPACE, DBA_USERS."""
 
 
 def looks(checks: Sequence[Check]) -> dict[str, str]:
@@ -146,33 +170,43 @@ def _logs(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _place(rows: Sequence[Row]) -> dict[str, list[dict[str, Any]]]:
-    tables, indexes, size = [], [], 0
+    tables, indexes, size, iot, temporary = [], [], 0, False, False
     for kind, a, b, c in rows:
         if kind == "table":
             tables.append({"owner": str(a), "name": str(b), "tablespace": c and str(c)})
         elif kind == "bytes":
             size = int(a)
+        elif kind == "kind":
+            iot, temporary = a is not None, str(b) == "Y"
         else:
             indexes.append({"owner": str(a), "name": str(b), "status": str(c)})
     of = {"tableOwner": tables[0]["owner"], "table": tables[0]["name"]} if tables else {}
     return {
-        "db.place": [{**table, "bytes": size} for table in tables],
+        "db.place": [{**table, "bytes": size, "iot": iot, "temporary": temporary} for table in tables],
         "db.placeIndex": [{**of, **index} for index in indexes],
     }
 
 
 def _spaces(rows: Sequence[Row]) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
+    whole: dict[str, Any]
     files: dict[str, list[str]] = {}
     for kind, name, told in rows:
         if kind == "space":
-            whole = {"name": str(name), "contents": str(told), "diskgroups": (), "bytes": 0, "free": 0, "segments": 0}
+            whole = dict.fromkeys(("bytes", "free", "segments", "tables", "users"), 0)
+            whole |= {"name": str(name), "contents": str(told), "diskgroups": (), "bigfile": False, "traits": ()}
             found[str(name)] = whole
         elif kind == "file":
             files.setdefault(str(name), []).append(str(told).removeprefix("+").partition("/")[0].upper())
     for kind, name, told in rows:
-        if kind in ("bytes", "free", "segments") and str(name) in found:
+        if str(name) not in found:
+            continue
+        if kind in ("bytes", "free", "segments", "tables", "users"):
             found[str(name)][kind] = int(told)
+        elif kind == "bigfile":
+            found[str(name)]["bigfile"] = str(told) == "YES"
+        elif kind == "trait":
+            found[str(name)]["traits"] += (str(told),)
     for name, groups in files.items():
         if name in found:
             found[name]["diskgroups"] = tuple(groups)

@@ -124,7 +124,7 @@ def test_more_than_the_answer_is_lost() -> None:
         framer.feed(b"a\nno n1\nb\n")
     idle = Framer(ANY)
     assert idle.feed(b"\n \n") is None
-    with pytest.raises(ReplyError, match="without a request"):
+    with pytest.raises(ReplyError, match="printed text without a request"):
         idle.feed(b"surprise\n")
 
 

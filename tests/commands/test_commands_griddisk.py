@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from exacell.change.execute import execute
+from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.output.result import Result
 from exacell.session.request import Request as Asking
@@ -60,3 +63,12 @@ def test_a_cell_without_cell_disks_is_named(tmp_path: Path) -> None:
     found = shown(tmp_path, "alter flashcache all flush", "drop flashcache", "drop flashlog", "drop celldisk all force")
     assert {row["cell"] for row in found.records} == {CELLS[1]}
     assert list(found.notes) == [f"{CELLS[0]}: no cell disks"]
+
+
+@pytest.mark.parametrize(
+    "name", ["DATA_*", "all", "DATA_CD_0?_{cell}", "DATA_CD_[00-03]_{cell}", "DATA_CD_00_{cell},RECO_%"]
+)
+def test_a_pattern_is_no_name_of_a_grid_disk(tmp_path: Path, name: str) -> None:
+    """`release griddisk name=` refuses what may mean several disks, and does not say that there is no such disk."""
+    with pytest.raises(StatementError, match="whole names"):
+        shown(tmp_path, text=f"release griddisk name={name}")

@@ -278,6 +278,9 @@ LOCKED_OUT = [
         "set transport exacli",
     ),
     ("accessLevelPerm=remoteLoginEnabledRootLoginDisabled", "root", True, "closes SSH for root", "-l celladmin"),
+    ("accessLevelTemp=(accessLevel=REMOTELOGINDISABLED,reason=x)", "u", True, "closes SSH, by", "set transport exacli"),
+    ("accessLevelPerm=(remoteLoginDisabled)", "u", True, "closes SSH, by", "set transport exacli"),
+    ("httpsAccess=(NONE)", "u", False, "closes ExaCLI", "set transport ssh"),
     ("httpsAccess=none", "u", False, "closes ExaCLI", "set transport ssh"),
     ("exacliEnabled=FALSE", "u", False, "closes ExaCLI", "set transport ssh"),
 ]
@@ -287,6 +290,7 @@ STILL_REACHED = [
     ("accessLevelPerm=remoteLoginEnabled", "root", True),
     ("accessLevelPerm=remoteLoginEnabledRootLoginDisabled", "celladmin", True),
     ("accessLevelTemp=((accessLevel='remoteLoginEnabled',startTime='now',duration='2h'))", "root", True),
+    ("accessLevelTemp=((accessLevel=remoteLoginEnabled,reason='remoteLoginDisabled since May'))", "root", True),
     ("comment=remoteLoginDisabled", "root", True),
     ("httpsAccess=none", "celladmin", True),
     ("httpsAccess='192.168.10.0/24'", "u", False),

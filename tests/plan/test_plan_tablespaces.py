@@ -19,7 +19,7 @@ MAKE = "create tablespace fast datafile '+SSD' size 1g"
 MOVE = "alter table app.customers move tablespace {}"
 
 
-def space(name: str, contents: str = "PERMANENT", segments: int = 0, free: int = G1) -> dict[str, Any]:
+def space(name: str, contents: str = "PERMANENT", segments: int = 0, free: int = G1, **more: object) -> dict[str, Any]:
     return {
         "name": name,
         "contents": contents,
@@ -27,6 +27,23 @@ def space(name: str, contents: str = "PERMANENT", segments: int = 0, free: int =
         "bytes": G1,
         "free": free,
         "segments": segments,
+        "tables": segments,
+        "users": 0,
+        "bigfile": False,
+        "traits": (),
+        **more,
+    }
+
+
+def table(name: str, tablespace: str | None, size: int = G1 // 2, **more: object) -> dict[str, Any]:
+    return {
+        "owner": "APP",
+        "name": name,
+        "tablespace": tablespace,
+        "bytes": size,
+        "iot": False,
+        "temporary": False,
+        **more,
     }
 
 
@@ -45,7 +62,7 @@ def records() -> dict[str, list[dict[str, Any]]]:
             space("UNDOTBS1", "UNDO"),
             space("SYSTEM"),
         ],
-        "db.place": [{"owner": "APP", "name": "CUSTOMERS", "tablespace": "APPDATA", "bytes": G1 // 2}],
+        "db.place": [table("CUSTOMERS", "APPDATA")],
         "db.placeIndex": [index("CUSTOMERS_NAME_IX"), index("CUSTOMERS_OLD_IX", "UNUSABLE")],
         "db.keys": [],
         "db.table": [],
@@ -123,6 +140,7 @@ def test_a_moved_table_has_its_indexes_built_anew() -> None:
         ("create tablespace t datafile '+GONE' size 1g", "ORA-15001"),
         ("create tablespace t datafile '+SSD' size 40g", "ORA-15041"),
         ("create tablespace t datafile '+SSD' size 33g", "ORA-01144"),
+        (f"create tablespace {'t' * 31} datafile '+SSD' size 1g", "ORA-00972"),
         ("drop tablespace appdata", "ORA-01549"),
         ("drop tablespace system", "itself needs"),
         ("drop tablespace undotbs1", "itself needs"),
@@ -140,14 +158,67 @@ def test_what_a_database_would_refuse_is_refused_before(sql: str, code: str) -> 
 
 def test_partitioned_tables_are_not_moved() -> None:
     """A partitioned table has no tablespace of its own, so it is refused."""
-    rows = [{"owner": "APP", "name": "ORDERS", "tablespace": None, "bytes": 0}]
     with pytest.raises(RefusedError, match="ORA-14511"):
-        planned("alter table app.orders move tablespace empty", place=rows)
+        planned("alter table app.orders move tablespace empty", place=[table("ORDERS", None, 0)])
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [({"iot": True}, "index-organized"), ({"temporary": True}, "is temporary")],
+)
+def test_a_table_without_a_tablespace_is_called_what_it_is(what: dict[str, bool], told: str) -> None:
+    """An index-organized table and a temporary one have no tablespace in the dictionary, and are not called partitioned."""
+    with pytest.raises(RefusedError, match=told) as refused:
+        planned("alter table app.orders move tablespace empty", place=[table("ORDERS", None, 0, **what)])
+    assert "partitioned" not in str(refused.value)
+
+
+def test_a_table_with_a_partitioned_index_is_not_moved() -> None:
+    """A partitioned index shows N/A and no state of its own; MOVE breaks all its partitions, so the table stays."""
+    with pytest.raises(RefusedError, match=r"APP\.PARTS of APP\.CUSTOMERS is partitioned.*UNUSABLE"):
+        planned(MOVE.format("empty"), placeIndex=[index("CUSTOMERS_NAME_IX"), index("PARTS", "N/A")])
+
+
+@pytest.mark.parametrize(
+    "sql", ["alter table sys.obj$ move tablespace empty", MOVE.format("system"), MOVE.format("sysaux")]
+)
+def test_the_databases_own_tables_and_tablespaces_are_left_alone(sql: str) -> None:
+    """No table of SYS moves, and no table moves into SYSTEM or SYSAUX."""
+    own = sql.startswith("alter table sys.")
+    place = [{**table("OBJ$", "SYSTEM"), "owner": "SYS"}] if own else [table("CUSTOMERS", "APPDATA")]
+    with pytest.raises(RefusedError, match="itself stay where they are"):
+        planned(sql, place=place)
+
+
+def test_the_inverse_of_a_drop_makes_the_same_tablespace_or_there_is_none() -> None:
+    """A bigfile tablespace comes back as one, however small; what CREATE would not bring back is no inverse, and is named."""
+    (step,) = planned("drop tablespace b", tablespace=[space("B", bigfile=True)]).steps
+    assert (step.undo, step.inverse) == (Undo.STATEMENT, "CREATE BIGFILE TABLESPACE B DATAFILE '+DATA' SIZE 1G")
+    for traits in (("AUTOEXTEND",), ("ENCRYPTED", "READ ONLY")):
+        plan = planned("drop tablespace b", tablespace=[space("B", traits=traits)])
+        assert plan.steps[0].undo is Undo.IMPOSSIBLE
+        assert not plan.inverse
+        assert ", ".join(traits) in plan.steps[0].inverse
+
+
+def test_a_tablespace_with_tables_that_have_no_rows_is_not_dropped() -> None:
+    """A table without rows may have no segment, and still is something in its tablespace; the step checks for it once more."""
+    with pytest.raises(RefusedError, match=r"ORA-01549.*2 tables without rows"):
+        planned("drop tablespace b", tablespace=[space("B", tables=2)])
+    (step,) = planned("drop tablespace empty").steps
+    assert {check.attribute for check in step.needs} == {"segments", "tables"}
+
+
+def test_who_makes_tables_in_a_tablespace_by_default_is_told_before_it_goes() -> None:
+    """The plan of a drop says how many users have the tablespace as their default."""
+    assert "default tablespace of 3 users" in planned("drop tablespace b", tablespace=[space("B", users=3)]).warnings[0]
 
 
 def test_typed_twice_nothing_is_done() -> None:
     """A tablespace that is there, one that is gone, and a table that is there already are nothing to do."""
     assert not planned(MAKE, MAKE).steps
+    with pytest.raises(RefusedError, match="ORA-01543"):
+        planned(MAKE.replace("tablespace", "bigfile tablespace"), MAKE)
     assert not planned("drop tablespace gone").steps
     assert not planned(MOVE.format("appdata")).steps
 

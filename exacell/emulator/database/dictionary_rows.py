@@ -68,7 +68,7 @@ def dictionary_tablespaces(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "SEGMENT_SPACE_MANAGEMENT": "AUTO" if kind == "PERMANENT" and name != "SYSTEM" else "MANUAL",
             "DEF_TAB_COMPRESSION": "DISABLED",
             "RETENTION": "NOGUARANTEE" if kind == "UNDO" else "NOT APPLY",
-            "BIGFILE": "NO",
+            "BIGFILE": row["BIGFILE"],
             "PREDICATE_EVALUATION": "STORAGE",
             "ENCRYPTED": "NO",
         }
@@ -85,7 +85,7 @@ def free_space(instance: Instance) -> Iterator[Mapping[str, Value]]:
     files = [f for group in instance.asm.groups.values() for f in group.files if f.database == database.name]
     files = sorted((file for file in files if file.kind == "DATAFILE"), key=lambda file: file.number)
     for number, file in enumerate(files, start=1):
-        space = file.tag.upper()
+        space = file.tag
         own = file.size_bytes * 6 // 10 if space.startswith(_OWN) else MIB
         taken = min(used.get(space, own), file.size_bytes - MIB)
         if space in used:

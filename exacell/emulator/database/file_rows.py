@@ -28,7 +28,7 @@ def _files(instance: Instance, kind: str) -> list[tuple[str, AsmFile]]:
 
 def _tablespaces(instance: Instance) -> dict[str, int]:
     """Return each tablespace's number by name; temporary tablespaces come last."""
-    names = [file.tag.upper() for kind in ("DATAFILE", "TEMPFILE") for _, file in _files(instance, kind)]
+    names = [file.tag for kind in ("DATAFILE", "TEMPFILE") for _, file in _files(instance, kind)]
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
@@ -37,7 +37,7 @@ def _of_file(number: int, name: str, file: AsmFile, spaces: Mapping[str, int]) -
     return {
         "FILE#": number,
         "CREATION_TIME": from_epoch(file.created),
-        "TS#": spaces[file.tag.upper()],
+        "TS#": spaces[file.tag],
         "RFILE#": number,
         "STATUS": "ONLINE",
         "ENABLED": "READ WRITE",
@@ -54,7 +54,7 @@ def data_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
     for number, (name, file) in enumerate(_files(instance, "DATAFILE"), start=1):
         yield {
             **_of_file(number, name, file, spaces),
-            "STATUS": "SYSTEM" if file.tag.upper() == "SYSTEM" else "ONLINE",
+            "STATUS": "SYSTEM" if file.tag == "SYSTEM" else "ONLINE",
             "CHECKPOINT_CHANGE#": database.change if database else 0,
             "CREATE_BYTES": file.size_bytes,
         }
@@ -81,12 +81,13 @@ def control_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 def tablespaces(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$TABLESPACE."""
+    big = {file.tag for _, file in _files(instance, "DATAFILE") if file.bigfile}
     for name, number in _tablespaces(instance).items():
         yield {
             "TS#": number,
             "NAME": name,
             "INCLUDED_IN_DATABASE_BACKUP": "NO" if name.startswith("TEMP") else "YES",
-            "BIGFILE": "NO",
+            "BIGFILE": "YES" if name in big else "NO",
             "FLASHBACK_ON": "YES",
         }
 
@@ -112,7 +113,7 @@ def _in_dictionary(instance: Instance, kind: str) -> Iterator[Mapping[str, Value
         yield {
             "FILE_NAME": name,
             "FILE_ID": number,
-            "TABLESPACE_NAME": file.tag.upper(),
+            "TABLESPACE_NAME": file.tag,
             "BYTES": file.size_bytes,
             "BLOCKS": file.size_bytes // file.block_size,
             "STATUS": "AVAILABLE",
@@ -120,5 +121,5 @@ def _in_dictionary(instance: Instance, kind: str) -> Iterator[Mapping[str, Value
             "AUTOEXTENSIBLE": "NO",
             "USER_BYTES": file.size_bytes,
             "USER_BLOCKS": file.size_bytes // file.block_size,
-            "ONLINE_STATUS": "SYSTEM" if file.tag.upper() == "SYSTEM" else "ONLINE",
+            "ONLINE_STATUS": "SYSTEM" if file.tag == "SYSTEM" else "ONLINE",
         }

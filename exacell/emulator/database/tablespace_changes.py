@@ -12,6 +12,8 @@ Source: Oracle Database SQL Language Reference, CREATE TABLESPACE, DROP TABLESPA
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exacell.core.units import GIB, KIB, MIB, TIB
 from exacell.emulator.asm.default import new_file
 from exacell.emulator.asm.instances import Instance
@@ -50,9 +52,9 @@ def change_tablespaces(instance: Instance, database: Database, statement: str) -
     verb = reader.take().value
     if verb == "DROP":
         return _drop(instance, database, reader)
-    for size in ("BIGFILE", "SMALLFILE"):
-        reader.accept(size)
-    return _create(instance, database, reader)
+    bigfile = reader.accept("BIGFILE")
+    reader.accept("SMALLFILE")
+    return _create(instance, database, reader, bigfile=bigfile)
 
 
 def check_tablespace(instance: Instance, name: str, at: int) -> str:
@@ -75,7 +77,7 @@ def check_room(instance: Instance, database: Database, name: str, moved: list[Se
         raise OraError(ora(1652, 128, name))
 
 
-def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
+def _create(instance: Instance, database: Database, reader: TokenReader, *, bigfile: bool) -> str:
     reader.expect("TABLESPACE", 901)
     at = reader.here.at
     name = reader.name(2180)
@@ -92,7 +94,7 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
     groups = [_group(instance, target, size) for target, size in files]
     for group, (_, size) in zip(groups, files, strict=True):
         made = new_file(group, DATA, database.name, name, size, instance.asm.now())
-        instance.asm.add_file(group, made)
+        instance.asm.add_file(group, replace(made, bigfile=bigfile))
     database.change += 10
     return "Tablespace created."
 

@@ -125,6 +125,7 @@ class AsmFile:
         database: the unique name of the database it belongs to, ``ASM`` for the cluster's own files.
         tag: the first part of the system alias, for example the tablespace.
         copies: 1, 2 or 3.
+        bigfile: whether its tablespace is one of a single large file.
     """
 
     number: int
@@ -136,6 +137,7 @@ class AsmFile:
     block_size: int
     copies: int
     created: float
+    bigfile: bool = False
 
     @property
     def alias(self) -> str:

@@ -33,7 +33,7 @@ def data_files(instance: Connected, tablespace: str) -> list[tuple[DiskGroup, As
         (group, file)
         for group in instance.asm.groups.values()
         for file in group.files
-        if (file.kind, file.database, file.tag.upper()) == (DATA, instance.database.name, tablespace)
+        if (file.kind, file.database, file.tag) == (DATA, instance.database.name, tablespace)
     ]
 
 

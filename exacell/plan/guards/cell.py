@@ -8,10 +8,10 @@ cellcli.md 6.1 (old procedure), 6.4, 6.6.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render_value
+from exacell.cellcli.statement import Change as CellChange, Group, Scalar, Setting, Statement, Value, render_value
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import MIB, size_text
@@ -238,13 +238,29 @@ def refuse_locked_out(statement: Statement, text: str, *, user: str, ssh: bool) 
         return
     ways = (_SSH_OFF, *((_ROOT_OFF,) if user == "root" else ())) if ssh else (_EXACLI_OFF,)
     for way, attributes, values, hint in ways:
-        given = [render_value(s.value) for s in statement.settings if s.attribute.lower() in attributes]
+        given = [text for s in statement.settings if s.attribute.lower() in attributes for text in _said(s.value)]
         if any(re.search(values, value, re.IGNORECASE) for value in given):
             raise RefusedError(
                 f"{text}: it closes {way}, by which exacell reaches the cell; exacell could then neither check the outcome "
                 "nor undo it; nothing was sent",
                 hint=hint,
             )
+
+
+def _said(value: Value) -> Iterator[str]:
+    """Yield what a value says, without the times and the reason that stand beside a level in parentheses."""
+    if not isinstance(value, Group):
+        yield render_value(value)
+        return
+    for item in value.items:
+        if not isinstance(item, Setting):
+            yield from _said(item)
+        elif item.attribute.lower() not in _BESIDE:
+            yield from _said(item.value)
+
+
+_BESIDE = frozenset({"starttime", "duration", "reason"})
+"""What stands beside accessLevel in accessLevelTemp (lower case). Source: Oracle SAGUG, Managing SSH on Storage Servers."""
 
 
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:

@@ -23,6 +23,9 @@ MOST_FILE, MOST_BIGFILE = 32 * GIB - MIB, 32 * TIB - MIB
 blocks; of a bigfile tablespace 4,294,967,295)."""
 
 _OURS = ("SYSTEM", "SYSAUX")
+_OWNERS = ("SYS", "SYSTEM")
+_LONGEST = 30
+"""Bytes of a tablespace's name. Source: Oracle SQL Language Reference, Database Object Naming Rules."""
 _WRITES = 1800.0
 """Seconds within which a data file is written, or a table stored anew."""
 
@@ -52,12 +55,18 @@ class TablespaceMaker(ParameterMaker):
         found = self._space(change.name)
         if found is not None:
             where = ", ".join(found["diskgroups"])
-            if found["diskgroups"] == (change.target,) and found["bytes"] == change.size:
+            same = (found["diskgroups"], found["bytes"], found["bigfile"])
+            if same == ((change.target,), change.size, change.bigfile):
                 return self.done(f"tablespace {change.name} is there already")
             raise RefusedError(
                 f"{self.database} has a tablespace {change.name} already (ORA-01543): {human_size(int(found['bytes']))} on "
                 f"{where}; nothing was sent",
                 hint="take another name",
+            )
+        if len(change.name.encode()) > _LONGEST:
+            raise RefusedError(
+                f"the name of a tablespace has at most {_LONGEST} bytes (ORA-00972): {change.name} is longer; nothing was sent",
+                hint="take a shorter name",
             )
         groups = {str(each["name"]): each for each in self.records["db.diskgroup"]}
         if change.target not in groups:
@@ -101,32 +110,29 @@ class TablespaceMaker(ParameterMaker):
                 f"tablespace {name} of {self.database} is one that the database itself needs; nothing was sent",
                 hint="a tablespace for tables can be dropped",
             )
-        if found["segments"]:
-            raise RefusedError(
-                f"tablespace {name} of {self.database} is not empty (ORA-01549): {found['segments']} segments are in it; nothing "
-                "was sent",
-                hint=f"move them first: ALTER TABLE owner.name MOVE TABLESPACE ...; or lose them: sql db={self.database} "
-                f"'drop tablespace {name} including contents and datafiles' --accept-opaque",
-            )
+        self._refuse_filled(name, found)
         size, groups = int(found["bytes"]), tuple(found["diskgroups"])
-        big = size > MOST_FILE
-        back = _create(AddTablespace(name=name, target=groups[0], size=size, bigfile=big)) if len(groups) == 1 else ""
+        back = _create(AddTablespace(name=name, target=groups[0], size=size, bigfile=found["bigfile"]))
+        lost = "it had several data files" if len(groups) > 1 else ""
+        if found["traits"]:
+            lost = f"CREATE TABLESPACE would not bring back what it has: {', '.join(found['traits'])}"
         step = self.step(
             _drop(name),
             f"drop tablespace {name} and its file",
-            needs=(
+            needs=tuple(
                 Check(
                     object="db.tablespace",
-                    attribute="segments",
+                    attribute=attribute,
                     value=0,
                     where={"name": name},
                     why="something is stored in it (ORA-01549)",
-                ),
+                )
+                for attribute in ("segments", "tables")
             ),
             proves=(Check(object="db.tablespace", op=Op.ABSENT, where={"name": name}),),
             within=_WRITES,
-            undo=Undo.STATEMENT if back else Undo.IMPOSSIBLE,
-            inverse=back or "it had several data files",
+            undo=Undo.IMPOSSIBLE if lost else Undo.STATEMENT,
+            inverse=lost or back,
             changes=(
                 Change(
                     object="tablespace",
@@ -137,8 +143,24 @@ class TablespaceMaker(ParameterMaker):
                 ),
             ),
         )
+        users = found["users"]
+        told = f"it is the default tablespace of {users} users: until they have another one, their new tables fail"
+        warnings = (told,) if users else ()
         stage = Stage(title=f"drop tablespace {name}", key="drop", steps=(step,))
-        return self.plan(stage, inverse=(back,) if back else ())
+        return self.plan(stage, inverse=() if lost else (back,), warnings=warnings)
+
+    def _refuse_filled(self, name: str, found: Mapping[str, Any]) -> None:
+        """Raise RefusedError if something is stored in a tablespace; a table without rows may have no segment yet."""
+        if not found["segments"] and not found["tables"]:
+            return
+        told = (
+            f"{found['segments']} segments are" if found["segments"] else f"{found['tables']} tables without rows are"
+        )
+        raise RefusedError(
+            f"tablespace {name} of {self.database} is not empty (ORA-01549): {told} in it; nothing was sent",
+            hint=f"move them first: ALTER TABLE owner.name MOVE TABLESPACE ...; or lose them: sql db={self.database} "
+            f"'drop tablespace {name} including contents and datafiles' --accept-opaque",
+        )
 
     def move(self, change: MoveTable) -> Plan:
         """Return the plan of ALTER TABLE MOVE TABLESPACE, which rebuilds the table's indexes."""
@@ -150,6 +172,18 @@ class TablespaceMaker(ParameterMaker):
                 hint="names without quotes are upper case in the dictionary",
             )
         before, size = places[0]["tablespace"], int(places[0]["bytes"])
+        if change.owner in _OWNERS or change.tablespace in _OURS:
+            raise RefusedError(
+                f"{told} to {change.tablespace}: tables of the database itself stay where they are, and those of users stay out "
+                "of SYSTEM and SYSAUX; nothing was sent",
+                hint="name a table of a user and a tablespace for tables",
+            )
+        if before is None and (places[0]["iot"] or places[0]["temporary"]):
+            kind = "temporary" if places[0]["temporary"] else "index-organized"
+            raise RefusedError(
+                f"table {told} is {kind}: it has no tablespace as other tables have; nothing was sent",
+                hint="exacell moves whole tables only",
+            )
         if before is None:
             raise RefusedError(
                 f"table {told} is partitioned: each partition is in a tablespace of its own (ORA-14511); nothing was sent",
@@ -172,8 +206,14 @@ class TablespaceMaker(ParameterMaker):
                 Change(object="table", name=told, attribute="tablespace", before=str(before), after=change.tablespace),
             ),
         )
-        stages = [Stage(title=f"move {told}", key="move", steps=(step,))]
         indexes = self.records["db.placeIndex"]
+        if parted := [f"{index['owner']}.{index['name']}" for index in indexes if index["status"] == "N/A"]:
+            raise RefusedError(
+                f"index {', '.join(parted)} of {told} is partitioned: all its partitions would be UNUSABLE, and exacell builds "
+                "whole indexes only; nothing was sent",
+                hint="`ALTER TABLE ... MOVE ... UPDATE INDEXES` keeps them; --accept-opaque sends it without a guard",
+            )
+        stages = [Stage(title=f"move {told}", key="move", steps=(step,))]
         for index in indexes:
             if index["status"] == "VALID":
                 name = f"{index['owner']}.{index['name']}"

@@ -46,6 +46,28 @@ def test_the_dictionary_shows_a_tablespace_with_its_file_and_its_segments(flash:
     )
 
 
+def test_a_bigfile_tablespace_is_shown_as_one(flash: Lab) -> None:
+    """The dictionary and V$TABLESPACE say of each tablespace whether it was made as a bigfile one."""
+    flash.db("create bigfile tablespace big datafile '+SSD' size 64m;\n")
+    flash.db("create smallfile tablespace small datafile '+SSD' size 64m;\n")
+    both = "select t.bigfile, v.bigfile from dba_tablespaces t, v$tablespace v "
+    both += "where v.name = t.tablespace_name and t.tablespace_name = '{}'"
+    assert shown(flash, both.format("BIG")) == [["YES", "YES"]]
+    assert shown(flash, both.format("SMALL")) == [["NO", "NO"]]
+
+
+@pytest.mark.parametrize("name", ["MiXed", "a;b", "fast"])
+def test_a_quoted_name_is_another_name(flash: Lab, name: str) -> None:
+    """A tablespace whose name stands in quotes is in the dictionary as written, and is dropped only by that name."""
+    made = f"create tablespace \"{name}\" datafile '+SSD' size 64m;\n"
+    assert "Tablespace created." in flash.db(made).lines
+    there = "select count(*) from dba_tablespaces where tablespace_name = '{}'"
+    assert shown(flash, there.format(name)) == [["1"]]
+    assert shown(flash, there.format(name.upper())) == [["0"]]
+    assert "Tablespace dropped." in flash.db(f'drop tablespace "{name}";\n').lines
+    assert shown(flash, there.format(name)) == [["0"]]
+
+
 @pytest.mark.parametrize(
     ("statement", "codes"),
     [
