@@ -36,7 +36,7 @@ _CELLDISK_COLUMNS = (
     Column("cell"),
     Column("media"),
     Column("disks", "number"),
-    Column("size", "size"),
+    Column("diskSize", "size"),
     Column("free", "size"),
     Column("leastFree", "size"),
     Column("status"),
@@ -95,7 +95,7 @@ def show_celldisk(services: Services, request: Request) -> Result:
         for disk in f.build(cell, [f.CELLDISK], answer.tables).cell_disks:
             alike.setdefault((disk.kind.removesuffix("disk"), disk.size, disk.status), []).append(disk.free)
         for (media, size, status), free in alike.items():
-            found = {"cell": cell, "media": media, "disks": len(free), "size": size, "free": sum(free)}
+            found = {"cell": cell, "media": media, "disks": len(free), "diskSize": size, "free": sum(free)}
             rows.append({**found, "leastFree": min(free), "status": status or None})
     there = {row["cell"] for row in rows}
     bare = [cell for cell in answers.good if cell not in there]

@@ -30,8 +30,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="cell disks per cell and media: how many, how big, and the space that is free on them",
-        details="free is the space on all of them together, leastFree that on the fullest one: carve griddisk without "
-        "size= takes as much of each. LIST CELLDISK shows each cell disk.",
+        details="diskSize is that of one disk, free the space on all together, leastFree that on the fullest: carve "
+        "griddisk without size= takes as much of each. LIST CELLDISK shows each cell disk.",
         example="show celldisk",
         handler="exacell.commands.griddisk:show_celldisk",
     ),
