@@ -61,7 +61,7 @@ def test_what_a_setting_does_to_fio_is_named_and_nothing_is_where_it_does_nothin
     found = verdict(done)
     assert found["finding"] == finding and abs(found["effectPercent"] - percent) < 1
     assert "Experiment e1 on lab: nr_requests 64 against 32 on @ini" in done.err
-    assert "A/A stretch: 6 runs at 32\n" in done.err and f"as it is now ({before})" in done.err
+    assert "A/A stretch: 6 runs at 32\n" in done.err and f"goes back to its present value ({before})" in done.err
     assert "an I/O of fio takes" in done.out and kernel.value("nr_requests") == before
     assert {row["count"] for row in done.records if "block" in row} == {1000}
 
