@@ -28,6 +28,7 @@ from exacell.emulator.cell.models import Cell
 from exacell.emulator.control import status
 from exacell.emulator.io.cache_fill import fill
 from exacell.emulator.rack.file import write_rack_file
+from exacell.emulator.rack.world import Launch
 from exacell.emulator.server.daemon import Daemon
 from exacell.emulator.server.rack_world import RackWorld
 from exacell.emulator.storage.disk_groups import AsmFile
@@ -117,10 +118,9 @@ class StagedWorld:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def program(self, name: str, host: str, login: str, argv: Sequence[str], **given: Any) -> Any:
+    def program(self, launch: Launch) -> Any:
         """Return a program that is watched."""
-        inner = self.inner.program(name, host, login, argv, **given)
-        return self._watched(inner, host, login, argv)
+        return self._watched(self.inner.program(launch), launch.host, launch.login, launch.argv)
 
     def _watched(self, inner: Any, host: str, login: str, argv: Sequence[str]) -> Generator[Event, str | None, int]:
         self._runs += 1
@@ -298,8 +298,9 @@ class RacesRack:
         self, name: str, host: str, login: str, argv: Sequence[str], env: Mapping[str, str], lines: list[str]
     ) -> str:
         world = self.world.inner
+        files = OwnFiles(str(self.folder))
         program = world.program(
-            name, host, login, argv, env=env, files=OwnFiles(str(self.folder)), tty=False, has_stdin=True
+            Launch(name=name, host=host, login=login, argv=argv, env=env, files=files, tty=False, has_stdin=True)
         )
         left, answer = iter(lines), None
         shown: list[str] = []

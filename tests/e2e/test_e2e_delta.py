@@ -80,7 +80,7 @@ def test_what_the_journal_knows_is_named(shared: InProcess, inside: InProcess) -
     load(shared, 20_000)
     snap(inside, "after")
     done = inside("-r", "t1", "-o", "json", "delta", "before", "after")
-    assert void(done)["flashcache", "exa1cel01"] == "change 1 flushed, or ended a flush in between"
+    assert void(done)["flashcache", "exa1cel01"] == "change 1 flushed, or ended a flush in the meantime"
     assert "flashlog: no figure" not in done.err and ("flashlog", "exa1cel01") not in void(done)
 
 

@@ -54,7 +54,7 @@ def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
         ("drift baseline=hosts2", "none of the selected cells; save baseline as=NAME"),
         ("on @db drift baseline=cells2", "none of the selected hosts; on @GROUP save baseline as=NAME"),
         ("on @db drift of='list lun detail'", "of= is for cells, not for hosts"),
-        ("snap flashlog as=n fresh=no hosts=exa1cel01", "hosts=exa1cel01 gives cells"),
+        ("snap flashlog as=n fresh=no hosts=exa1cel01", "hosts=exa1cel01 names cells"),
         ("snap flashlog as=n fresh=no hosts=@nobody", "@nobody"),
     ],
 )

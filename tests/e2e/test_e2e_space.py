@@ -46,7 +46,7 @@ def test_a_prefix_of_another_medium_and_a_failed_disk(roomy: Any) -> None:
         assert "successfully created" in subprocess.run(by_hand, capture_output=True, text=True, timeout=300).stdout
     refused = roomy("-r", "t1", "release", "griddisk", "prefix=DATA", "-y")
     assert refused.code == 2 and "drop diskgroup" not in refused.err
-    assert "release griddisk prefix=DATA media=flash takes only the unused ones" in refused.err
+    assert "`release griddisk prefix=DATA media=flash` releases only the unused ones" in refused.err
     roomy.ok("-r", "t1", "release", "griddisk", "prefix=DATA", "media=flash", "-y")
     assert {row["media"] for row in roomy.ok("-r", "t1", "-o", "json", "show", "griddisk").records} == {"hard"}
     roomy.ok("emulator", "fault", "t1", "exa1cel02", "flash-disk")

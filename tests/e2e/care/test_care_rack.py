@@ -74,7 +74,7 @@ def test_an_alert_from_its_begin_to_its_acknowledgement(rack) -> None:
         assert {row["alerts"] for row in rack.json("show health")} == {"ok"}
         again = rack.say(f"ack alert {name} -y")
         assert again.code == 2
-        assert "nobody has examined" in again.err
+        assert "no such unexamined alert" in again.err
     finally:
         rack.say(f"on {C2} drop threshold CL_FSUT -y")
 

@@ -89,7 +89,7 @@ def test_alerts_are_seen_and_acknowledged(session: Terminal, fourteen: Program) 
         session.child.expect_exact("proceed? [y/N/d]")
         assert "verified" in session.enter("y")
         assert "eve" in screen(session, "show alerts open")
-        assert "nobody has examined" in told(session.enter(f"on {C2} ack alert {name} -y"))
+        assert "no such unexamined alert" in told(session.enter(f"on {C2} ack alert {name} -y"))
     finally:
         fourteen.ok("-r", "w", f"on {C2} drop threshold CL_FSUT -y")
 

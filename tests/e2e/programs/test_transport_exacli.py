@@ -141,7 +141,7 @@ def test_a_command_line_is_never_given_to_exacli(made: Any) -> None:
 
 def test_a_read_that_changes_something_is_refused(made: Any) -> None:
     """ExaCLI has no -m: a statement that is no LIST is never sent as a read."""
-    with pytest.raises(RefusedError, match="is no read"):
+    with pytest.raises(RefusedError, match="is not a read"):
         made(ExacliTransport).run([read("exa1cel01", "cellcli -m -e 'alter cell comment=x'")])
 
 

@@ -29,9 +29,8 @@ def install(path: str) -> None:
         groups = [g for g in world._rack.asm.groups.values() if g.mounted]
         return sorted({d.cell for g in groups for d in g.disks.values() if d.mode is not DiskMode.ONLINE})
 
-    def program(world: Any, name: str, host: str, login: str, argv: Any, **given: Any) -> Any:
-        inner = original(world, name, host, login, argv, **given)
-        return watched(world, inner, name, host, login, list(argv))
+    def program(world: Any, launch: Any) -> Any:
+        return watched(world, original(world, launch), launch.name, launch.host, launch.login, list(launch.argv))
 
     def watched(world: Any, inner: Any, name: str, host: str, login: str, argv: list[str]) -> Generator[Any, Any, int]:
         writes = login not in ("cellmonitor",)
