@@ -190,6 +190,14 @@ def test_the_databases_own_tables_and_tablespaces_are_left_alone(sql: str) -> No
         planned(sql, place=place)
 
 
+def test_the_table_of_exacells_own_look_ups_goes_away_and_comes_back() -> None:
+    """SYS.EXACELL_KEYS begins in SYSTEM: it moves into a tablespace on flash, and back."""
+    for place, sql in (("SYSTEM", "empty"), ("EMPTY", "system")):
+        own = {**table("EXACELL_KEYS", place), "owner": "SYS"}
+        plan = planned(f"alter table sys.exacell_keys move tablespace {sql}", place=[own])
+        assert plan.steps and plan.steps[0].inverse.endswith(f"MOVE TABLESPACE {place}")
+
+
 def test_the_inverse_of_a_drop_makes_the_same_tablespace_or_there_is_none() -> None:
     """A bigfile tablespace comes back as one, however small; what CREATE would not bring back is no inverse, and is named."""
     (step,) = planned("drop tablespace b", tablespace=[space("B", bigfile=True)]).steps

@@ -17,6 +17,7 @@ from exacell.core.values import replace
 from exacell.plan.dbchange import AddTablespace, Change as SqlChange, DropTablespace, MoveTable
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.plan.planners.parameter import ParameterMaker, Records
+from exacell.plan.planners.reads import TABLE as KEYS
 
 MOST_FILE, MOST_BIGFILE = 32 * GIB - MIB, 32 * TIB - MIB
 """The largest data file of 8K blocks, rounded down. Source: Oracle Database Reference, Physical Database Limits (4,194,303
@@ -163,7 +164,10 @@ class TablespaceMaker(ParameterMaker):
         )
 
     def move(self, change: MoveTable) -> Plan:
-        """Return the plan of ALTER TABLE MOVE TABLESPACE, which rebuilds the table's indexes."""
+        """Return the plan of ALTER TABLE MOVE TABLESPACE, which rebuilds the table's indexes.
+
+        The table of exacell's own look-ups is SYS's and begins in SYSTEM, so that it may go away and come back.
+        """
         told = f"{change.owner}.{change.name}"
         places = self.records["db.place"]
         if not places:
@@ -172,7 +176,7 @@ class TablespaceMaker(ParameterMaker):
                 hint="names without quotes are upper case in the dictionary",
             )
         before, size = places[0]["tablespace"], int(places[0]["bytes"])
-        if change.owner in _OWNERS or change.tablespace in _OURS:
+        if change.name != KEYS and (change.owner in _OWNERS or change.tablespace in _OURS):
             raise RefusedError(
                 f"{told} to {change.tablespace}: tables of the database itself stay where they are, and those of users stay out "
                 "of SYSTEM and SYSAUX; nothing was sent",
