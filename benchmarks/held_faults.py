@@ -179,6 +179,9 @@ class Faults:
             if time.monotonic() > until:
                 raise SystemExit(f"the holder is not connected to all cells: {status}")
             time.sleep(0.1)
+            self._asked(
+                READS[0], self._environment
+            )  # A connection that a restarted cell has closed is opened again by the next read.
         self._pid = int(status["pid"])
 
     def _mend(self, name: str) -> None:

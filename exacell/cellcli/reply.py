@@ -56,7 +56,8 @@ _APART = pattern(r'"[^"]*"|\S+(?: \S+)*')
 _LABEL = pattern(r"(?P<label>[A-Za-z][\w.]*):(?P<pad>[ ]*\t|[ ]*$|[ ]+)(?P<value>.*)")
 _LABEL_COLUMN = pattern(r"\t {0,2}(?=\S)")
 _DECLARATION = pattern(r"<\?xml\b")
-_NO_TEXT = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_TEXT = bytes(byte for byte in range(256) if byte in b"\t\n\r" or (byte >= 0x20 and byte != 0x7F))
+"""The bytes that a text in UTF-8 may have: all but control characters, TAB and the ends of lines excepted."""
 _SHOWN = 60
 _PROPERTIES = frozenset({"modifiable", "hidden"})
 
@@ -187,9 +188,10 @@ def stray_line(text: str, *, indents: bool = True) -> str:
     Args:
         indents: whether the text still has its TABs; if not, only control characters can be detected.
     """
-    odd = _NO_TEXT.search(text)
-    if odd is not None:
-        return _printable(text[text.rfind("\n", 0, odd.start()) + 1 :].partition("\n")[0])
+    # To remove what is text is ten times faster than to search for what is not.
+    if odd := text.encode("utf-8", "surrogatepass").translate(None, _TEXT):
+        first = text.index(chr(odd[0]))
+        return _printable(text[text.rfind("\n", 0, first) + 1 :].partition("\n")[0])
     if not indents or "\t" in text:
         return ""
     return _printable(next((line.strip() for line in _lines(text) if line.strip()), ""))

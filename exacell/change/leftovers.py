@@ -104,15 +104,14 @@ def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
 def _online(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Return the cells on which all disks are back that were taken offline; stopped services come first."""
     stopped = {cell for item in SERVICES.left(journal, rack) for cell in item.cells}
-    away = [item for item in DISKS.each(journal, rack) if not stopped & set(item.cells)]
-    told, silent = _ask(fleet, [cell for item in away for cell in item.cells], f.GRIDDISK)
+    away = {cell: names for cell, names in DISKS.each(journal, rack).items() if cell not in stopped}
+    told, silent = _ask(fleet, list(away), f.GRIDDISK)
     back = {
         cell: (GRID_DISKS,)
-        for item in away
-        for cell in item.cells
-        if cell in told and _are_back(f.build(cell, [f.GRIDDISK], [told[cell]]).grid_disks, item.names)
+        for cell, names in away.items()
+        if cell in told and _are_back(f.build(cell, [f.GRIDDISK], [told[cell]]).grid_disks, names)
     }
-    return seen_back(DISKS, away, back), silent
+    return seen_back(DISKS, DISKS.left(journal, rack), back), silent
 
 
 def _are_back(grids: Sequence[f.GridDisk], names: frozenset[str]) -> bool:

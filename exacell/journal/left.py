@@ -23,13 +23,13 @@ from exacell.journal.rows import Entry, Intent, Observed, Outcome, Planned, Step
 from exacell.journal.state import ChangeState, paired, services_of
 
 Place = tuple[str, str]
-"""(cell, thing): the thing is a cache, a service, or :data:`GRID_DISKS`."""
+"""(cell, thing): the thing is a cache, a service, the name of a grid disk, or :data:`GRID_DISKS`."""
 
 FLASHCACHE = "flashcache"
 """The cache of rows that name none."""
 
 GRID_DISKS = "griddisks"
-"""The one thing of a cell that :data:`DISKS` knows: which disks they are, the item says."""
+"""All grid disks of a cell: what a statement with ALL switches, and what an observation of them is about."""
 
 GONE, UNTOLD = "gone", "untold"
 """The words in rows for a cache that a cell does not have, and for one whose state the cell does not show."""
@@ -94,7 +94,7 @@ class Leftover(ABC, Generic[Item]):
                 left = {place: item for place, item in left.items() if item.change != row.change}
             if not isinstance(row, (Intent, Outcome, Observed)):
                 continue
-            for place in [(row.target, thing) for thing in self.things(row, intent)]:
+            for place in self.places(row, intent, left):
                 item = left.get(place)
                 if isinstance(row, Intent):
                     opened = self.opened(row, place, item)
@@ -115,6 +115,10 @@ class Leftover(ABC, Generic[Item]):
     @abstractmethod
     def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
         """Return the rows that are about this kind, in order, and fast in a long journal: every start does this."""
+
+    def places(self, row: StepRow | Observed, intent: Intent | None, left: Iterable[Place]) -> list[Place]:
+        """Return the places that a row is about; ``left`` are those where something is left."""
+        return [(row.target, thing) for thing in self.things(row, intent)]
 
     @abstractmethod
     def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
@@ -276,7 +280,7 @@ class Offline:
 
     Attributes:
         sure: whether the statement is known to have been carried out.
-        names: names of the disks in lower case; empty for all.
+        names: the disk's name in lower case; empty for all disks.
     """
 
     change: int
@@ -317,14 +321,21 @@ class _Disks(Leftover[Offline]):
     def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
         return journal.switching_rows(rack, LOOKED_BACK)
 
+    def places(self, row: StepRow | Observed, intent: Intent | None, left: Iterable[Place]) -> list[Place]:
+        if intent is not None and intent.offline:
+            return super().places(row, intent, left)
+        return [place for place in left if place[0] == row.target]  # It brings back some of them, which ended() says.
+
     def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
-        return (GRID_DISKS,)
+        switch = None if intent is None else _SWITCH.match(intent.statement)
+        return () if switch is None else _names(switch) or (GRID_DISKS,)
 
     def opened(self, row: Intent, place: Place, item: Offline | None) -> Offline | None:
-        switch = _SWITCH.match(row.statement) if row.offline else None
-        if switch is None:
+        if not row.offline:
             return None
-        return Offline(change=row.change, cells=(place[0],), sure=False, names=_names(switch))
+        cell, name = place
+        names = frozenset() if name == GRID_DISKS else frozenset((name,))
+        return Offline(change=row.change, cells=(cell,), sure=False, names=names)
 
     def ended(self, row: Outcome, intent: Intent | None, item: Offline) -> Offline | Turn:
         switch = None if intent is None else _SWITCH.match(intent.statement)
@@ -346,16 +357,18 @@ class _Disks(Leftover[Offline]):
     def folded(self, left: Mapping[Place, Offline]) -> tuple[Offline, ...]:
         alike = grouped(((item.change, item.sure), cell) for (cell, _), item in left.items())
         return tuple(
-            Offline(change=change, cells=tuple(cells), sure=sure) for (change, sure), cells in sorted(alike.items())
+            Offline(change=change, cells=tuple(dict.fromkeys(cells)), sure=sure)
+            for (change, sure), cells in sorted(alike.items())
         )
 
-    def each(self, journal: Journal, rack: str) -> tuple[Offline, ...]:
-        """Return the same as :meth:`left`, one item per cell, each with the names of its disks.
+    def each(self, journal: Journal, rack: str) -> dict[str, frozenset[str]]:
+        """Return, by cell, the names in lower case of the grid disks that are left offline; an empty set means all of them.
 
         Raises:
             JournalError: the journal can't be read.
         """
-        return tuple(self.play(self.rows(journal, rack)).values())
+        cells = grouped((cell, item.names) for (cell, _), item in self.play(self.rows(journal, rack)).items())
+        return {cell: frozenset().union(*names) if all(names) else frozenset() for cell, names in cells.items()}
 
     def of(self, item: Offline) -> Sequence[str]:
         return (GRID_DISKS,)

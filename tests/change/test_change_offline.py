@@ -62,6 +62,23 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
     "a medium brought back": ([*gone(ONE, "ALL  HARDDISK INACTIVE"), *both(ONE, "all harddisk ACTIVE")], []),
     "all brought back of a medium": ([*gone(ONE, "ALL HARDDISK INACTIVE"), *BACK], []),
     "all brought back of some": ([*gone(ONE, f"{NAMES} INACTIVE"), *BACK], []),
+    "one of two brought back, taken one by one": (
+        [*gone(ONE, "A_CD_00 INACTIVE"), *gone(ONE, "A_CD_01 INACTIVE"), *both(ONE, "A_CD_01 ACTIVE")],
+        [told()],
+    ),
+    "both brought back, one by one": (
+        [
+            *gone(ONE, "A_CD_00 INACTIVE"),
+            *gone(ONE, "A_CD_01 INACTIVE"),
+            *both(ONE, "A_CD_01 ACTIVE"),
+            *both(ONE, "A_CD_00 ACTIVE"),
+        ],
+        [],
+    ),
+    "both brought back, one by one, taken together": (
+        [*gone(ONE, f"{NAMES} INACTIVE"), *both(ONE, "A_CD_01 ACTIVE"), *both(ONE, "A_CD_00 ACTIVE")],
+        [],
+    ),
     "something else seen": ([*gone(ONE), Row(kind="observed", target=ONE, body={"caching": "on"})], [told()]),
     "no outcome": (
         [*gone(ONE, state=""), Row(kind="end", target=ONE, body={**gone(ONE)[1].body, "state": "failed"})],
@@ -156,3 +173,14 @@ def test_only_the_newest_switches_are_read(tmp_path: Path, monkeypatch: pytest.M
         journal.append("t1", journal.begin("t1", {"statement": "s"}), [*gone(ONE), *BACK])
         journal.append("t1", journal.begin("t1", {"statement": "s"}), SHUT)
     assert DISKS.left(journal, "t1") == ()
+
+
+def test_undo_of_one_disk_forgets_no_other(tmp_path: Path) -> None:
+    """A disk that an earlier change took offline stays pending when a later change, of another disk, is taken back."""
+    journal = Journal(tmp_path / "journal.db")
+    for name in NAMES.split(","):
+        change = journal.begin("t1", {"statement": f"alter griddisk {name} inactive", **actor()})
+        journal.append("t1", change, [*gone(ONE, f"{name} INACTIVE"), Row(kind="end", body={"exitCode": 0})])
+    journal.append("t1", change, [Row(kind="undone", body={})])
+    assert [item.change for item in pending(journal, "t1")] == [1]
+    assert DISKS.each(journal, "t1") == {ONE: {"a_cd_00"}}
