@@ -372,7 +372,7 @@ def as_data(value: Any) -> Any:
 
 
 def rolling_from_json(data: Mapping[str, Any]) -> Rolling:
-    """Return how a plan's cells took turns, from the JSON form of :func:`as_data`."""
+    """Return the waves of a plan from the JSON form of :func:`as_data`."""
     known = {name: data[name] for name in Rolling.__annotations__ if name in data}
     lists = {name: tuple(known.get(name, ())) for name in ("others", "clusters")}
     return Rolling(**{**known, **lists, "waves": tuple(map(tuple, data["waves"]))})

@@ -77,7 +77,7 @@ def rolled_back(tim: int) -> str:
 
 
 def asked(cursor: int, wait: int, tim: int) -> str:
-    """Return the line of the wait for the client's next call."""
+    """Return the WAIT line for the time until the client's next call."""
     return f"WAIT #{cursor}: nam='SQL*Net message from client' ela= {wait} driver id={_CLIENT} #bytes=1 p3=0 obj#=-1 tim={tim}\n"
 
 

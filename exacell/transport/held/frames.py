@@ -167,7 +167,7 @@ def requests_of(batches: Sequence[Batch]) -> list[Request]:
 
 
 def told_batches(batches: Sequence[Batch]) -> list[dict[str, Any]]:
-    """Return batches as they go into a frame."""
+    """Return batches in the JSON form of a frame."""
     return [
         {
             "statements": list(batch.statements), "xml": batch.xml, "cells": list(batch.cells),
