@@ -64,14 +64,14 @@ def standing(hold: Hold) -> Standing:
             frame, _ = hear(line)
         told = frame["status"]
         assert isinstance(told, dict)
-        return Standing(stands=Stands.RUNNING, **{name: told[name] for name in _TOLD})
+        return Standing(stands=Stands.RUNNING, **{name: told[name] for name in _STATE_FIELDS})
     except (FileNotFoundError, ConnectionRefusedError):
         return Standing(stands=Stands.NONE)
     except (OSError, FrameError, KeyError):
         return Standing(stands=Stands.SILENT, pid=pid)
 
 
-_TOLD = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptors")
+_STATE_FIELDS = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptors")
 
 
 def begin(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, str]) -> Standing:
