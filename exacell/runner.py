@@ -80,7 +80,7 @@ class Runner:
         self.session, self.services = session, services
         services.while_changing = lambda: ending_well(session, console)
         self.console = console
-        self.delivery = Delivery(console, out, header=header, pager=self._pager, anew=self._anew)
+        self.delivery = Delivery(console, out, header=header, pager=self._pager, anew=self._only_new_files)
         self.prefix = prefix
         self.codes: list[ExitCode] = []
         self._depth = 0
@@ -105,7 +105,7 @@ class Runner:
         typed = held(self.session, Request(typed=True))
         return "auto" if typed and filter_findings(setting).unseen else setting
 
-    def _anew(self) -> bool:
+    def _only_new_files(self) -> bool:
         from exacell.change.here import may_replace  # Only needed if a file is written.
 
         return not may_replace(self.session)

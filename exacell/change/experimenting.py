@@ -243,7 +243,7 @@ class _Conduct:
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
-            self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
+            self._discard_block(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
         else:
             self._add(run, after, began, fairness.outliers(seen, cells))
         self._lasted.append(monotonic() - started)
@@ -297,7 +297,7 @@ class _Conduct:
             f"{format_duration(round(pause.seconds))}"
         )
         if apart:  # The other run of its pair was before the pause.
-            self._anew(run, pause)
+            self._discard_block(run, pause)
         else:
             self._pause(pause)
         return apart
@@ -306,7 +306,7 @@ class _Conduct:
         self.experiment = replace(self.experiment, pauses=(*self.experiment.pauses, pause))
         self._keep()
 
-    def _anew(self, run: Run, pause: Pause) -> None:
+    def _discard_block(self, run: Run, pause: Pause) -> None:
         """Discard the measurements of a run's block, so that this run is repeated.
 
         Raises:

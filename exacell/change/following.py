@@ -155,7 +155,7 @@ class Follower:
         self._clock = times.clock
 
     def flushes(self, steps: Sequence[Step], board: Board, report: Report) -> dict[str, StepResult]:
-        """Follow flushes until each is proven or can't finish; an interruption stops the following, not the flush."""
+        """Wait until each flush is proven or can't finish; Ctrl-C ends the waiting, not the flush."""
         watches = {step.target: FlushWatch(meter=METERS[step.cache]) for step in steps}
         by_target = {step.target: step for step in steps}
         silent: dict[str, float] = {}

@@ -153,7 +153,7 @@ def _mine(journal: Journal, errand: Errand) -> Deadline | None:
     return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
-_TOLD = "its guardian process was stopped before everything was taken back"
+_STOPPED_EARLY = "its guardian process was stopped before everything was taken back"
 
 
 def take_back(errand: Errand, item: Deadline) -> str:
@@ -193,14 +193,14 @@ def take_back(errand: Errand, item: Deadline) -> str:
         raise
     except ExacellError as error:
         if console.ending:
-            raise InterruptedByUserError(f"{error.message}; {_TOLD}") from error
+            raise InterruptedByUserError(f"{error.message}; {_STOPPED_EARLY}") from error
         return error.message
     for note in (*result.notes, *result.problems):
         LOG.info("%s", note)
     if result.exit_code is ExitCode.DONE:
         return ""
     if console.ending:
-        raise InterruptedByUserError(_TOLD)
+        raise InterruptedByUserError(_STOPPED_EARLY)
     return "; ".join(result.problems) or f"undo ended with exit code {int(result.exit_code)}"
 
 

@@ -339,7 +339,7 @@ class _GoingOn:
                 for state in parts.get(line.place, ()):
                     yield f"{'':>23}{stands(self._services, state)}"
                 if line.how == _UNDER_WAY and not parts.get(line.place):
-                    yield f"{'':>23}{_untold(line)}"
+                    yield f"{'':>23}{_about_running(line)}"
             if len(chosen) > most:
                 yield f"  {how:<15}       and {len(chosen) - most} more: d shows all"
         for name, text in run.texts.items():
@@ -478,7 +478,7 @@ def _outline(line: _Line) -> str:
     return line.ready.outline().removesuffix("  (finally)")
 
 
-def _untold(line: _Line) -> str:
+def _about_running(line: _Line) -> str:
     """Return the text about a line that was under way and made no change."""
     rest = rest_of_wait(line.ready.line, line.state)
     if rest is not None:

@@ -14,7 +14,7 @@ from exacell.output.console import Console
 
 _QUICK, _OFTEN = 1.0, 0.5
 """Seconds before anything is shown, and between two updates for one target."""
-_UNTOLD = "copied by scp without a percentage, because there is no SFTP"
+_NO_PERCENTAGE = "copied by scp without a percentage, because there is no SFTP"
 
 
 def size_of(sources: Sequence[Path]) -> int:
@@ -50,7 +50,7 @@ class Sending:
             if self._board is None:
                 self._board = Board(self._console, self._title, 1, 1, list(self._sent), "waiting for its turn")
                 for each in self._untold:
-                    self._board.set(each, _UNTOLD)
+                    self._board.set(each, _NO_PERCENTAGE)
             done = self._sent[target]
             pace = done / (now - self._begun)
             much = f"{human_size(done)} of {human_size(self._total)}"
@@ -61,13 +61,13 @@ class Sending:
         with self._lock:
             self._untold.append(target)
             if self._board is not None:
-                self._board.set(target, _UNTOLD)
+                self._board.set(target, _NO_PERCENTAGE)
 
     def apart(self, left: Sequence[str]) -> str:
         """Return a phrase about targets of ``left`` whose progress is not known; empty if there are none."""
         with self._lock:
             there = [target for target in left if target in self._untold]
-        return f"; {fold(there)}: {_UNTOLD}" if there else ""
+        return f"; {fold(there)}: {_NO_PERCENTAGE}" if there else ""
 
     def ended(self, target: str, state: str) -> None:
         """Show the final state of a target."""

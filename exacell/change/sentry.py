@@ -42,7 +42,7 @@ class Errand:
 
 
 def errand_of(session: Session, change: int) -> Errand:
-    """Return the errand for a guardian of ``change``, which reaches the rack as this session does."""
+    """Return the errand for a guardian of ``change``; it has the options with which this session reaches the rack."""
     rack, options = session.need_rack(), session.options
     named = {"rack": rack.name} if rack.name in session.config.racks else {"rack": options.rack, "cells": options.cells}
     paths = {

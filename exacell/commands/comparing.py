@@ -31,7 +31,7 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
     """Return one record per sentence, then one per figure.
 
     Raises:
-        StatementError: there is one alone.
+        StatementError: only one name was given.
         RefusedError: a name is unknown, or the measurements can't be compared.
     """
     names = (call.text_arg("a"), *call.texts_arg("b"))

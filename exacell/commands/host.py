@@ -59,7 +59,7 @@ def host(session: Session, services: Services, request: Request, call: Call) -> 
     changing = nullcontext() if findings.harmless else services.while_changing()
     with told_while_waiting(since(f"running {text[:_SHOWN]}"), services.console.waiting), changing:
         return (
-            _told(services, text, _run(text))
+            _shown(services, text, _run(text))
             if findings.harmless
             else _journalled(session, services, request, text, findings, flags)
         )
@@ -189,7 +189,7 @@ def _journalled(
             services.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
         except JournalError as error:
             raise BrokenOffError(change, statement, error, "check what it did: exacell can't know") from error
-    return _told(services, text, done)
+    return _shown(services, text, done)
 
 
 def _run(text: str) -> subprocess.CompletedProcess[str]:
@@ -204,7 +204,7 @@ def _run(text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _told(services: Services, text: str, done: subprocess.CompletedProcess[str]) -> Result:
+def _shown(services: Services, text: str, done: subprocess.CompletedProcess[str]) -> Result:
     """Show the command's output and return its status."""
     for part in (done.stdout, done.stderr):
         if part.strip():

@@ -53,10 +53,10 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
     if found.line is None:
         with session.selection.on(found.hosts) if found.hosts else nullcontext():
             hosts = hosts_of(session, call)
-            return _told(keeping, _files(session, services, keeping, call, found, hosts))
+            return _with_note(keeping, _files(session, services, keeping, call, found, hosts))
     if found.effect is Effect.OPAQUE:
-        return _told(keeping, _output(session, services, request, keeping, call, found))
-    return _told(keeping, _answer(session, services, request, keeping, call, found))
+        return _with_note(keeping, _output(session, services, request, keeping, call, found))
+    return _with_note(keeping, _answer(session, services, request, keeping, call, found))
 
 
 def _shown(session: Session, services: Services, request: Request, call: Call, found: Kept) -> Result:
@@ -68,7 +68,7 @@ def _shown(session: Session, services: Services, request: Request, call: Call, f
     return Result(notes=notes)
 
 
-def _told(keeping: Keeping, result: Result) -> Result:
+def _with_note(keeping: Keeping, result: Result) -> Result:
     """Return the result with a note of what is now kept under the name."""
     own = [row for row in kept(keeping.journal, keeping.rack) if (row.run, row.name) == (keeping.run, keeping.name)]
     if not own:

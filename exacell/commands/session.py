@@ -48,7 +48,7 @@ class SessionConsole(Protocol):
 
     @property
     def spooling(self) -> Path | None:
-        """Return the file that gets a copy; None if there is none."""
+        """Return the file to which SPOOL copies all output; None without SPOOL."""
 
 
 def _console(services: Services, statement: str) -> SessionConsole:

@@ -75,7 +75,7 @@ def open_file(path: Path, *, write: bool) -> int:
     try:
         descriptor = os.open(path, (os.O_RDWR if write else os.O_RDONLY) | _FLAGS)
     except OSError as error:
-        raise _told(error, path) from error
+        raise _error_about(error, path) from error
     try:
         _refuse_odd(os.fstat(descriptor))
         _refuse_replaceable(path)
@@ -137,7 +137,7 @@ def write_over(descriptor: int, text: str) -> None:
     os.fsync(descriptor)
 
 
-def _told(error: OSError, path: Path) -> OSError:
+def _error_about(error: OSError, path: Path) -> OSError:
     """Return an error for a failed open that names the kind of file at ``path``."""
     with suppress(OSError):
         status = path.lstat()

@@ -53,7 +53,7 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
         ConfigError: names who can, and the command that corrects it.
     """
     path = Path(os.path.abspath(path))
-    trusted = (_ROOT, os.geteuid(), _behind_sudo())
+    trusted = (_ROOT, os.geteuid(), _sudo_user())
     for place, status in _way(path):
         kind = stat.S_IFMT(status.st_mode)
         what = f"{path} is not trusted: " + ("" if place == path else f"its {_KINDS.get(kind, 'file')} {place} ")
@@ -73,7 +73,7 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
             raise ConfigError(f"{what}is writable by group {name}", hint=way)
 
 
-def _behind_sudo() -> int:
+def _sudo_user() -> int:
     """Return the number of the user who became root with sudo, because root may use that user's files; root's own number
     without sudo. Source: sudo(8), SUDO_UID.
     """

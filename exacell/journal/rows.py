@@ -45,7 +45,7 @@ class Actor:
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> Actor:
         """Return who acted, from a row's body."""
-        return cls(**_told(cls, body))
+        return cls(**_fields_of(cls, body))
 
     @property
     def process(self) -> tuple[str, str, str]:
@@ -377,7 +377,7 @@ def _named(field: str) -> str:
     return "from" if field == "came_from" else first + "".join(word.capitalize() for word in rest)
 
 
-def _told(made: type, body: Mapping[str, Any]) -> dict[str, Any]:
+def _fields_of(made: type, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of ``made`` that a body contains."""
     found = {}
     for name, key, kind in _shape(made):
@@ -404,7 +404,7 @@ class Columns(NamedTuple):
 def typed(columns: Columns) -> Entry:
     """Return a row as an instance of the class of its kind."""
     made = _KINDS.get(columns.kind, Entry)
-    return made(**columns._asdict(), **_told(made, columns.body))
+    return made(**columns._asdict(), **_fields_of(made, columns.body))
 
 
 def read_row(stored: Sequence[Any]) -> Entry:

@@ -304,16 +304,16 @@ def _alert(name: str) -> tuple[str, ...]:
     return (f"list alerthistory {name} detail",)
 
 
-_TOLD = {"alertMessage": "message:", "alertAction": "what to do:"}
+_LABELS = {"alertMessage": "message:", "alertAction": "what to do:"}
 _FIRST = ("severity", "beginTime", "endTime", "examinedBy")
 
 
 def _alert_rows(place: Place, tables: Tables, width: int) -> list[Row]:
     """Return the state of an alert, its message and what to do, wrapped between words, then its other attributes."""
     record = next((record for record in tables.get(_alert(place.name)[0], ())), {})
-    facts = _aligned(_facts({name: record[name] for name in record if name not in _TOLD}, _FIRST))
+    facts = _aligned(_facts({name: record[name] for name in record if name not in _LABELS}, _FIRST))
     told: list[Row] = []
-    for name, title in _TOLD.items():
+    for name, title in _LABELS.items():
         # Cells separate the pieces of a message by two blanks, and align the text after a colon.
         pieces = re.split(r"\s{2,}(?![\s:])", str(record.get(name) or "").strip())
         lines = [line for piece in pieces if piece for line in hung(re.sub(r"\s+:", ":", piece), width - 4, after="  ")]

@@ -102,13 +102,15 @@ def finding(name: str, means: str, lines: Sequence[Line], *, counter: bool) -> F
     points = [(value, at, line) for line, found in looked for at, value in found]
     if counter:
         grew = sum(b - a for line in lines for (_, a), (_, b) in pairwise(line.values) if b >= a)
-        sentences.append(f"{what} grew by {_told(grew)} {unit} {where}{over}.")
+        sentences.append(f"{what} grew by {_number_text(grew)} {unit} {where}{over}.")
     else:
         least, most = min(value for value, _, _ in points), max(value for value, _, _ in points)
-        sentences.append(f"{what} was {_told(least)} to {_told(most)} {unit} {where}{over}.")
+        sentences.append(f"{what} was {_number_text(least)} to {_number_text(most)} {unit} {where}{over}.")
     value, at, line = max(points, key=lambda point: point[0], default=(0.0, latest, lines[0]))
     if value:
-        sentences.append(f"The highest was {_told(value)} {rate} at {_time(at, zone)} on {line.cell}{_of(line)}.")
+        sentences.append(
+            f"The highest was {_number_text(value)} {rate} at {_time(at, zone)} on {line.cell}{_of(line)}."
+        )
     if fallen := [line for line in lines if counter and line.fell]:
         cells = fold(dict.fromkeys(line.cell for line in fallen))
         sentences.append(f"Counters on {cells} were reset; no rate includes that moment.")
@@ -182,5 +184,5 @@ def _short(value: float) -> float:
     return int(rounded) if rounded == int(rounded) else rounded
 
 
-def _told(value: float) -> str:
+def _number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == int(value) else f"{value:.4g}"

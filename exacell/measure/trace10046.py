@@ -384,7 +384,7 @@ def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     start = opened.end()
     length = _LENGTH.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.start())
     if length is not None and (size := int(length[1])) <= LONGEST_VALUE:
-        told = _behind(text, start, size, opened.start(), end)
+        told = _end_of_text(text, start, size, opened.start(), end)
         close = _CLOSED.match(text, told, end + 1)
         if close is not None:
             return close.end() - 1
@@ -400,7 +400,7 @@ def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     The line before contains its length. If no line ends there, as for a statement that was cut, it ends before the next record.
     """
     start = opened.end()
-    close = _behind(text, start, int(opened[1]), start - 1, end) if len(opened[1]) < DIGITS else end + STATEMENT
+    close = _end_of_text(text, start, int(opened[1]), start - 1, end) if len(opened[1]) < DIGITS else end + STATEMENT
     if close > end and close - start < STATEMENT and not last:
         return -1
     if close <= end and text[close] == _NEW_LINE:
@@ -413,7 +413,7 @@ def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     return record.start() if record is not None else end if last else -1
 
 
-def _behind(text: bytearray, start: int, size: int, line: int, end: int) -> int:
+def _end_of_text(text: bytearray, start: int, size: int, line: int, end: int) -> int:
     """Return the end of a text of ``size`` characters. If the line before it ends with \\r (at ``line``), so does each line of
     the file, and a line end is one character of the text.
     """

@@ -432,7 +432,7 @@ class Parser:
             if self._may("IGNORE", "RESPECT"):
                 self._must("NULLS")
         self._must(")")
-        self._behind_call()
+        self._after_call()
 
     def _type(self) -> None:
         if self._next.text not in types():
@@ -440,7 +440,7 @@ class Parser:
         self._at += 1
         self._digits("CHAR", "BYTE")
 
-    def _behind_call(self) -> None:
+    def _after_call(self) -> None:
         if self._may("WITHIN"):
             self._must("GROUP")
             self._must("(")

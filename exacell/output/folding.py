@@ -74,8 +74,10 @@ def masker(cell: str) -> Callable[[str], str]:
 
 
 def alike(said: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
-    """Return what is said of targets, given as (target, text), each text once with those of which it is said; their own names
-    are masked in it where they are several, and what is said of one stays as it is."""
+    """Return each text once, with its targets; the input is (target, text) for each.
+
+    If several targets have the same text, their own names are masked in it; the text of a single target is unchanged.
+    """
     groups = grouped((masker(target)(text) if target else text, (target, text)) for target, text in said)
     return [
         (masked if len(members) > 1 else members[0][1], [target for target, _ in members])

@@ -123,7 +123,7 @@ class _Sent:
             if self.state == "not done" and outcome.settled:
                 # It was checked because no answer had come: what was not done then may still happen.
                 self.state = _UNSEEN
-            self.reason, self.verified, self.reply = outcome.reason, verified(outcome), _told(outcome.reply)
+            self.reason, self.verified, self.reply = outcome.reason, verified(outcome), _without_marks(outcome.reply)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -174,7 +174,7 @@ def _steps(rows: Sequence[Entry], page: Page, verified: Callable[[Entry], str], 
                 yield from page.text(_shortened(mask(first.reply)), "        said: ")
 
 
-def _told(reply: str) -> str:
+def _without_marks(reply: str) -> str:
     """Return an answer without the marks by which exacell finds its end."""
     return "\n".join(line for line in reply.splitlines() if not line.startswith("__EXACELL_")).strip("\n")
 

@@ -28,7 +28,7 @@ _HARDWARE = ("releaseVersion", "makeModel")
 _DISK_GROUPS = ("state", "type", "auSize", "disks", "failgroups", "compatibleAsm", "compatibleRdbms")
 """Attributes that the disk groups of a copy must share with those of its rack."""
 
-_TOLD = 3
+_LISTED = 3
 """Number of differences that are listed one by one."""
 
 _MADE_BY_SOMEBODY = frozenset(("CREATE", "ASSIGN", "REGISTER"))
@@ -107,13 +107,13 @@ def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Fac
         set_there += of_set
         others += of_rest
     if set_there:
-        more = f"; and {len(set_there) - _TOLD} more such differences" if len(set_there) > _TOLD else ""
+        more = f"; and {len(set_there) - _LISTED} more such differences" if len(set_there) > _LISTED else ""
         raise RefusedError(
-            f"rehearse: a copy would differ from the rack: {'; '.join(map(_lacking, set_there[:_TOLD]))}{more}",
+            f"rehearse: a copy would differ from the rack: {'; '.join(map(_lacking, set_there[:_LISTED]))}{more}",
             hint="-n shows the plan",
         )
-    lines = [f"the copy differs from the rack: {_otherwise(d)}" for d in others[:_TOLD]]
-    return lines + ([f"… and {len(others) - _TOLD} more such differences"] if len(others) > _TOLD else [])
+    lines = [f"the copy differs from the rack: {_otherwise(d)}" for d in others[:_LISTED]]
+    return lines + ([f"… and {len(others) - _LISTED} more such differences"] if len(others) > _LISTED else [])
 
 
 def _otherwise(one: Difference) -> str:

@@ -9,7 +9,7 @@ from exacell.plan.facts import CELL, CELL_PMEM, CellFacts
 
 
 def untold(fact: CellFacts, statements: Sequence[str]) -> str:
-    """Return why the dirty data of a cell that was asked for directly is unknown, one clause; empty if it is known."""
+    """Return, as one clause, why LIST CELL does not show whether a cell has dirty data; empty if it does."""
     asked = CELL in statements or CELL_PMEM in statements
     return (
         "LIST CELL showed neither releaseVersion nor flashCacheMode"

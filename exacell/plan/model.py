@@ -89,7 +89,7 @@ class Check:
         where = " and ".join(f"{k}={','.join(v) if isinstance(v, tuple) else v}" for k, v in self.where.items())
         tail = f" where {where}" if where else ""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
-        value = ", ".join(map(self._told, values))
+        value = ", ".join(map(self._text_of, values))
         op = Op.EQ if self.op is Op.IN and len(values) == 1 else self.op
         match op:
             case Op.ABSENT:
@@ -99,7 +99,7 @@ class Check:
             case _:
                 return f"{self.object} {self.attribute} {op} {value or 'empty'}{tail}"
 
-    def _told(self, value: FactValue) -> str:
+    def _text_of(self, value: FactValue) -> str:
         if isinstance(value, int) and self.attribute.endswith(_SIZES) and self.op is not Op.COUNT:
             return format_size(value)
         return "" if value is None else str(value)
@@ -372,7 +372,7 @@ def as_data(value: Any) -> Any:
 
 
 def rolling_from_json(data: Mapping[str, Any]) -> Rolling:
-    """Return how a plan's cells took turns, from the JSON form of :func:`as_data`."""
+    """Return the waves of a plan from the JSON form of :func:`as_data`."""
     known = {name: data[name] for name in Rolling.__annotations__ if name in data}
     lists = {name: tuple(known.get(name, ())) for name in ("others", "clusters")}
     return Rolling(**{**known, **lists, "waves": tuple(map(tuple, data["waves"]))})

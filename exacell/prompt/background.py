@@ -36,7 +36,7 @@ class BackgroundReads:
         self._readings: list[Reading] = []
 
     def add(self, reading: Reading) -> None:
-        """Add a statement that continues in the background, and say so."""
+        """Add a statement that continues in the background, and show a message about it."""
         self._readings.append(reading)
         if len(self._readings) == 1:
             threading.Thread(target=self._tick, name="exacell-behind", daemon=True).start()

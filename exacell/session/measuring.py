@@ -89,8 +89,8 @@ def _rows(session: Session, services: Services, db: str, event: str, *, hits: bo
     Size 0 is the total, then comes each power of two. The row with size -1 has the number of instances and the sum of the seconds
     at which they started. With ``hits``, the row with size -2 has the reads that the flash cache served, and all reads.
 
-    It is one statement, so that all is of one moment. A release without the histogram view gives the total only. Source: Oracle
-    Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
+    It is a single statement, so that all values are of the same moment. A release without the histogram view gives the total
+    only. Source: Oracle Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
     total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}' "
     total += f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) from gv$instance"

@@ -90,13 +90,13 @@ def left_runs(store: Store, journal: Journal, rack: str) -> list[tuple[Run, str]
     Each comes with a line that describes it and names the statements to continue it.
     """
     return [
-        (run, _told(run, store.run_lines(rack, run.key)))
+        (run, _line_about(run, store.run_lines(rack, run.key)))
         for run in unfinished_runs(store, rack)
         if not run_lives(journal, run)
     ]
 
 
-def _told(run: Run, lines: Mapping[str, LineState]) -> str:
+def _line_about(run: Run, lines: Mapping[str, LineState]) -> str:
     done = sum(1 for state in lines.values() if state.state == DONE)
     if run.state == STOPPED:
         failed = max((state for state in lines.values() if state.state == FAILED), key=lambda state: state.at)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOVING = ("metrics", "cached_by", "redo")
 """Facts that change by themselves; steps that depend on them read them again right before they run."""
 
-_TOLD = ("cell", "iorm")
+_REPEATED = ("cell", "iorm")
 """Facts that another fact repeats in Oracle's own words: the directives of an IORM plan are in its text."""
 
 
@@ -113,7 +113,7 @@ def flatten(fact: CellFacts) -> dict[str, str]:
     """Return path → value as text for every fact that does not change by itself."""
     flat: dict[str, str] = {}
     for name, value in asdict(fact).items():
-        if name not in _MOVING and name not in _TOLD:
+        if name not in _MOVING and name not in _REPEATED:
             _walk(name, value, flat)
     return flat
 

@@ -85,7 +85,7 @@ _TEMPORARY = (
 
 
 def _unpacked() -> Path | None:
-    """Return where this program unpacks itself into, in all its versions; None where it is installed another way."""
+    """Return the pattern of the folders into which the one-file program unpacks itself; None for other installations."""
     folder = Path(sys.executable).parent.parent
     return folder.parent / "exacell-*" if (folder / "licences" / "CONTENTS").is_file() else None
 

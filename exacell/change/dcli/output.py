@@ -214,10 +214,10 @@ class Watch:
 
 
 def read_watch(text: str) -> Watch:
-    """Return the meaning of the words of ``--vmstat``; a command that is not periodic runs once, unchanged.
+    """Return how vmstat runs with the words of ``--vmstat``: in rounds, or once and unchanged if it is not periodic.
 
     Raises:
-        DcliExit: the remote shell would take a word for more than an argument.
+        DcliExit: a word has a character with a meaning for the remote shell.
     """
     words = text.split()
     strange = next((word for word in words if not all(char.isalnum() or char in "-_./=," for char in word)), None)

@@ -60,14 +60,14 @@ class Targets:
             self._ways[kind] = owned({o: c for o, c in clients.items() if kind_of(o, host=False) is kind})
 
     def failed(self, wanted: Wanted, cancel: threading.Event | None = None) -> Failed:
-        """Return for each target the checks that fail, the check's place → why; see :meth:`Way.failed`."""
+        """Return for each target the checks that fail: place of the check → reason; see :meth:`Way.failed`."""
         found: Failed = {}
         for kind, steps in _by_kind(step for step, _ in wanted.values()):
             found |= self._ways[kind].failed({step.target: wanted[step.target] for step in steps}, cancel)
         return found
 
     def moved(self, steps: Iterable[Step]) -> Failed:
-        """Return for each target why what its step left is not there any more, as :meth:`failed` does; empty if it is."""
+        """Return for each target why the result of its step has changed, in the form of :meth:`failed`; empty if it has not."""
         return self.failed({step.target: (step, self._ways[step.kind].still(step)) for step in steps})
 
     def send(self, steps: Sequence[Step], going: Going) -> Iterator[StepResult]:

@@ -100,7 +100,7 @@ def _joined(names: Sequence[str], room: int | None) -> str:
 
 def named_pages() -> dict[str, str]:
     """Return page of the documentation → its title."""
-    return {page: told[0].title for page, told in _told_pages().items()}
+    return {page: told[0].title for page, told in _page_sections().items()}
 
 
 def found_rows(words: Sequence[str], own: Own) -> tuple[str, list[Row]]:
@@ -183,7 +183,7 @@ def _facts() -> Iterator[Entry]:
 
 def _sections() -> Iterator[Entry]:
     """Yield the entries for the sections of the documentation."""
-    for page, told in _told_pages().items():
+    for page, told in _page_sections().items():
         for section in told:
             about = section.title if section is told[0] else f"{told[0].title.partition(':')[0]}: {section.title}"
             name = f"{page} {section.title}" if section is told[0] else section.title
@@ -196,7 +196,7 @@ def told_of_recipes(name: str) -> str:
 
     Empty if there is no section of that name.
     """
-    first = _told_pages()["recipes"][0]
+    first = _page_sections()["recipes"][0]
     text = first.text.strip() if name == "recipe" else told_of("recipes", name)
     title = first.title if name == "recipe" else name
     return f"# {title}\n\n{text}\n\n`help docs recipes` is the whole page." if text else ""
@@ -204,11 +204,11 @@ def told_of_recipes(name: str) -> str:
 
 def told_of(page: str, title: str) -> str:
     """Return the section of a page of the documentation, as Markdown; empty if there is none with that title."""
-    return next((each.text.strip() for each in _told_pages()[page][1:] if each.title == title), "")
+    return next((each.text.strip() for each in _page_sections()[page][1:] if each.title == title), "")
 
 
 @cache
-def _told_pages() -> dict[str, tuple[Section, ...]]:
+def _page_sections() -> dict[str, tuple[Section, ...]]:
     found = packaged_files("docs", *PAGES)
     source = has_source()
     return {

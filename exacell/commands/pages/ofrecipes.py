@@ -29,7 +29,7 @@ def recipe_page(home: Home, name: str) -> Iterator[str]:
     yield from wrap(" ".join(["run", name, *needed, *more]), indent="    ", first="")
     yield ""
     yield from wrap(f"{recipe.title or name}.")
-    yield from columns([(param.name, _told(param)) for param in recipe.params])
+    yield from columns([(param.name, _described(param)) for param in recipe.params])
     yield ""
     section = told_of("library", name) if shipped().get(name) == place else ""
     yield from _paragraphs(_TYPED.sub("", section) or _head(recipe.text))
@@ -45,7 +45,7 @@ _TYPED = re.compile(r"^\* Typed: `(run .*)`$", re.MULTILINE)
 """The line of a section with an example."""
 
 
-def _told(param: Param) -> str:
+def _described(param: Param) -> str:
     values = [word for word in (*param.words, *param.choices) if word != param.default]
     said = [param.help, f"({', '.join(values)})" if values else "", f"= {param.default}" if param.default else ""]
     return " ".join(filter(None, said))

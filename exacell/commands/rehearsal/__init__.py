@@ -1,1 +1,1 @@
-"""Rehearsals: try a statement on a copy of the rack, and read the rack for that."""
+"""Rehearsals: read the rack, make an emulated copy of it, and try a statement on the copy."""

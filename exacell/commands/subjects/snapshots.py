@@ -48,7 +48,7 @@ def _pair(asked: Asked, a: str, b: str) -> Finding:
         tables=tuple(tables),
         charts=tuple(charts),
         sides=tuple(
-            Side(name=name, about=_when(shot, pairs.kinds), passport=_told(shot, pairs.kinds))
+            Side(name=name, about=_when(shot, pairs.kinds), passport=_conditions(shot, pairs.kinds))
             for name, shot in ((a, pairs.first), (b, pairs.second))
         ),
         changes=_meanwhile(asked, pairs),
@@ -98,7 +98,7 @@ def _side_by_side(asked: Asked, a: str, b: str) -> Finding:
             else (),
         ),
         sides=tuple(
-            Side(name=each.name, about=lasted(each), passport=_told(both[each.name].second, kinds))
+            Side(name=each.name, about=lasted(each), passport=_conditions(both[each.name].second, kinds))
             for each in (one, other)
         ),
         changes=tuple(change for pairs in both.values() for change in _meanwhile(asked, pairs)),
@@ -150,7 +150,7 @@ def _when(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> str:
     return "; ".join(f"{kind}, taken {shots[kind].taken}" for kind in kinds)
 
 
-def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]:
+def _conditions(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]:
     """Return the conditions of all cells: each condition once if the cells agree, otherwise cell by cell."""
     found: dict[str, str] = {}
     for kind in kinds:

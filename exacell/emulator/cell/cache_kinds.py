@@ -99,7 +99,7 @@ FLASH_LOG = LogKind(
 
 
 def cache_kind(object_name: str, release: Release) -> CacheKind:
-    """Return the kind of cache that statements on ``object_name`` mean; PMEM and XRMEM both mean the release's own."""
+    """Return the kind of cache for statements on ``object_name``; for PMEM and XRMEM the one that the release has."""
     if object_name == FLASH_CACHE.object_name:
         return FLASH_CACHE
     memory = memory_name(release)

@@ -116,7 +116,7 @@ def parts_of(name: str, likeness: Likeness) -> tuple[dict[str, Json], Json]:
         "speed": min(likeness.speed, fastest(len(cells))),
         "client": _client(cells),
         "pdb": _within(cells, likeness.databases),
-        "vault": tuple(sorted({record["name"] for record in _told(cells, "VAULT")})),
+        "vault": tuple(sorted({record["name"] for record in _objects_of(cells, "VAULT")})),
     }
     fresh = RackWorld.create(name, options).to_state()
     parts: dict[str, Any] = _renamed(fresh, [str(cell["name"]) for cell in cells])
@@ -163,7 +163,7 @@ def _mode(cell: Mapping[str, Any], attribute: str) -> str:
 
 def _client(cells: Sequence[Mapping[str, Any]]) -> str:
     """Return the name in availableTo under which the cluster uses the grid disks; empty if all clients may use them."""
-    disks = _told(cells, "GRIDDISK")
+    disks = _objects_of(cells, "GRIDDISK")
     named = [client for record in disks for client in listed(record.get("availableTo", ""))]
     return max(set(named), key=named.count) if named else ""
 
@@ -171,11 +171,11 @@ def _client(cells: Sequence[Mapping[str, Any]]) -> str:
 def _within(cells: Sequence[Mapping[str, Any]], databases: Sequence[str]) -> tuple[str, ...]:
     """Return the pluggable databases that cells know, each after its database, ``SPOT.SALES``."""
     owners = {name.upper(): name for name in databases}
-    found = ((record.get("containerName", ""), record["name"]) for record in _told(cells, "PLUGGABLEDATABASE"))
+    found = ((record.get("containerName", ""), record["name"]) for record in _objects_of(cells, "PLUGGABLEDATABASE"))
     return tuple(dict.fromkeys(f"{owners[o.upper()]}.{name}" for o, name in found if o.upper() in owners))
 
 
-def _told(cells: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, str]]:
+def _objects_of(cells: Sequence[Mapping[str, Any]], kind: str) -> list[Mapping[str, str]]:
     return [record for cell in cells for record in cell["objects"].get(kind, ())]
 
 

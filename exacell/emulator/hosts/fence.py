@@ -31,7 +31,7 @@ _PYTHON = "/run/exacell/python"
 _FULL_S = 0.002
 """Seconds to wait for a host that takes messages more slowly than they are sent."""
 _OPEN_S = 60.0
-_TOLD_S = 1.0
+_UPDATE_S = 1.0
 """Seconds between two updates of the host's machine in /proc."""
 
 
@@ -163,7 +163,7 @@ class Fence:
     async def _keep_telling(self) -> None:
         """Update these texts for as long as there are shells."""
         while self._shells and not self.closed:
-            await asyncio.sleep(_TOLD_S)
+            await asyncio.sleep(_UPDATE_S)
             await self._tell()
 
     async def send(self, message: tuple[Any, ...], descriptors: Sequence[int] = ()) -> None:

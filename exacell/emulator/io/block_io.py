@@ -116,7 +116,7 @@ def data_io(
 def table_io(
     rng: random.Random, cell: Cell, counters: Counters, database: str, reads: TableReads, *, around: Around
 ) -> None:
-    """Count the reads of single tables by sessions on a cell; the tables' blocks are in its cache already."""
+    """Count the reads of single tables on a cell; the blocks themselves have been put into its cache before."""
     cache, back = cell.flash_cache, backing(cell)
     blocks_sent = reads.hits + reads.misses + reads.skipped + reads.direct
     network(counters, sent_kb=blocks_sent * _BLOCK // KIB, received_kb=0)

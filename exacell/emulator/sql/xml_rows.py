@@ -13,7 +13,7 @@ from exacell.emulator.sql.xml import sequence, table
 
 
 def xml_columns(source: tree.XmlRows) -> tuple[ResultColumn, ...]:
-    """Return the columns of such a source.
+    """Return the columns of a source of rows from XML.
 
     Raises:
         OraError: ORA-00902 if a column's type is unknown.
@@ -24,7 +24,7 @@ def xml_columns(source: tree.XmlRows) -> tuple[ResultColumn, ...]:
 
 
 def xml_rows(source: tree.XmlRows, expressions: Expressions, scope: Scope) -> Callable[[Env], Sequence[Row]]:
-    """Return a function that makes the rows of such a source."""
+    """Return a function that makes the rows of a source from XML."""
     document, _ = expressions.value(source.document, scope)
     columns = tuple((name, path) for name, _, _, path in source.columns)
     types = [cast_type(kind, width) for _, kind, width, _ in source.columns]

@@ -325,7 +325,7 @@ def is_sql(text: str) -> bool:
 
 
 def is_block(text: str) -> bool:
-    """Return whether a statement is PL/SQL, a block or stored code, which only a slash ends."""
+    """Return whether a statement is a PL/SQL block or stored code; only a slash ends such a statement."""
     if first_word(text) in BLOCK_WORDS:
         return True
     return (

@@ -120,7 +120,7 @@ class RowChange:
             except OraError:
                 del table.rows[before:]
                 raise
-            return Changed(message=_told(len(added), "created"), rows=len(added), undo=_without(table, added))
+            return Changed(message=_rows_done(len(added), "created"), rows=len(added), undo=_without(table, added))
 
         return run
 
@@ -160,7 +160,7 @@ class RowChange:
             if table.key is not None and most > 1 and table.key not in levels:
                 raise OraError(ora(1, f"{table.owner}.{table.name}_PK"))
             table.numbered = Numbered(most=most, values=tuple(values), places=levels)
-            return Changed(message=_told(most, "created"), rows=most, undo=_emptied(table))
+            return Changed(message=_rows_done(most, "created"), rows=most, undo=_emptied(table))
 
         return run
 
@@ -204,7 +204,7 @@ class RowChange:
             except OraError:
                 undo()
                 raise
-            return Changed(message=_told(len(rows), "updated"), rows=len(rows), undo=undo)
+            return Changed(message=_rows_done(len(rows), "updated"), rows=len(rows), undo=undo)
 
         return run
 
@@ -214,7 +214,9 @@ class RowChange:
         def run() -> Changed:
             gone = self._chosen(table, where)
             _without(table, gone)()
-            return Changed(message=_told(len(gone), "deleted"), rows=len(gone), undo=lambda: table.rows.extend(gone))
+            return Changed(
+                message=_rows_done(len(gone), "deleted"), rows=len(gone), undo=lambda: table.rows.extend(gone)
+            )
 
         return run
 
@@ -244,5 +246,5 @@ def _as_before(rows: Sequence[list[Value]], before: Sequence[list[Value]]) -> Un
     return restore
 
 
-def _told(count: int, done: str) -> str:
+def _rows_done(count: int, done: str) -> str:
     return f"{count} row{'' if count == 1 else 's'} {done}."

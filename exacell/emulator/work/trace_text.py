@@ -59,7 +59,7 @@ def executed(cursor: int, elapsed: int, rows: int, tim: int) -> str:
     """Return the lines of one execution, and of the message to the client."""
     return (
         f"EXEC #{cursor}:c={elapsed},e={elapsed},p=0,cr=1,cu=3,mis=0,r={rows},dep=0,og=1,plh=0,tim={tim}\n"
-        f"{_told(cursor, tim)}"
+        f"{_to_client(cursor, tim)}"
     )
 
 
@@ -67,21 +67,21 @@ def committed(wait: int, buffer: int, scn: int, tim: int) -> str:
     """Return the lines of a COMMIT that waited for the log writer until ``tim``."""
     return (
         f"XCTEND rlbk=0, rd_only=0, tim={tim - wait}\n"
-        f"WAIT #0: nam='log file sync' ela= {wait} buffer#={buffer} sync scn={scn} p3=0 obj#=-1 tim={tim}\n{_told(0, tim)}"
+        f"WAIT #0: nam='log file sync' ela= {wait} buffer#={buffer} sync scn={scn} p3=0 obj#=-1 tim={tim}\n{_to_client(0, tim)}"
     )
 
 
 def rolled_back(tim: int) -> str:
     """Return the line of a ROLLBACK."""
-    return f"XCTEND rlbk=1, rd_only=0, tim={tim}\n{_told(0, tim)}"
+    return f"XCTEND rlbk=1, rd_only=0, tim={tim}\n{_to_client(0, tim)}"
 
 
 def asked(cursor: int, wait: int, tim: int) -> str:
-    """Return the line of the wait for the client's next call."""
+    """Return the WAIT line for the time until the client's next call."""
     return f"WAIT #{cursor}: nam='SQL*Net message from client' ela= {wait} driver id={_CLIENT} #bytes=1 p3=0 obj#=-1 tim={tim}\n"
 
 
-def _told(cursor: int, tim: int) -> str:
+def _to_client(cursor: int, tim: int) -> str:
     return (
         f"WAIT #{cursor}: nam='SQL*Net message to client' ela= 1 driver id={_CLIENT} #bytes=1 p3=0 obj#=-1 tim={tim}\n"
     )

@@ -298,14 +298,14 @@ def _longer(value: float) -> str:
     return f"{abs(value):.1f} % {'more' if value >= 0 else 'less'} time"
 
 
-_ALL_TOLD = 1 << 14
+_ALL_TRIED = 1 << 14
 """Number of schedules up to which the test tries all of them."""
 
 
 def _surely(found: Verdict, d: Design) -> Iterator[str]:
     assert found.p is not None and found.detectable is not None
     ways = 2 ** tossed(found.blocks, d.order)
-    of_them = f", {ways:,} of them" if ways <= _ALL_TOLD else ""
+    of_them = f", {ways:,} of them" if ways <= _ALL_TRIED else ""
     yield (
         f"If the levels made no difference, the random order alone would give one as large in {_chance(found.p)} of all "
         f"cases (permutation test over the schedules that could have been drawn{of_them}). "

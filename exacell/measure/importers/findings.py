@@ -15,7 +15,7 @@ from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels,
 from exacell.measure.importers.model import LESS, Binned, Run, named, unit_of
 from exacell.measure.importers.parts import joined
 
-_TOLD, _BARS = 4, 20
+_DESCRIBED, _BARS = 4, 20
 """Maximum number of series that are described in sentences, and of bars in a chart; the table has all of them."""
 
 
@@ -81,11 +81,11 @@ def alone(found: Imported) -> Finding:
     if not curves(lines):
         said += [
             f"{_at(level, found.load)}: {_of(level, level.main())}{_ranging(level, level.main())}{_time_said(level)}."
-            for level in lines[:_TOLD]
+            for level in lines[:_DESCRIBED]
             if level.values
         ]
-        if len(lines) > _TOLD:
-            said.append(f"{len(lines) - _TOLD} further series and loads are in the table.")
+        if len(lines) > _DESCRIBED:
+            said.append(f"{len(lines) - _DESCRIBED} further series and loads are in the table.")
     said = [*_warnings(found), *said, *_apart_said(lines)]
     said.append(f"{side.about}, {counted(sum(len(run.points) for run in found.runs), 'point')}.")
     rows = [_row(level, found.load) for level in lines]
@@ -180,7 +180,7 @@ def _time_said(level: Level) -> str:
 
 
 def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:
-    for name, line in list(curves(lines).items())[:_TOLD]:
+    for name, line in list(curves(lines).items())[:_DESCRIBED]:
         top, bend = peak(line), knee(line)
         rate = top.rate()
         yield (
@@ -314,15 +314,15 @@ def _compared(a: Level, b: Level, load: str) -> Iterator[dict[str, Any]]:
 
 def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequence[Level]) -> Iterator[str]:
     lines = _curves_in_both(before, after)
-    for name, (line, other) in list(lines.items())[:_TOLD]:
+    for name, (line, other) in list(lines.items())[:_DESCRIBED]:
         yield from _curve_pair(a, b, name, line, other)
     shown = [(one, two) for one, two in zip(before, after, strict=True) if one.main() in two.values]
     found = [ratio(one, two, one.main()) for one, two in shown]
     if not lines:
-        for (one, two), times in list(zip(shown, found, strict=True))[:_TOLD]:
+        for (one, two), times in list(zip(shown, found, strict=True))[:_DESCRIBED]:
             yield _level_pair(a, b, one, two, times)
-        if len(shown) > _TOLD:
-            yield f"{len(shown) - _TOLD} further series are in the table."
+        if len(shown) > _DESCRIBED:
+            yield f"{len(shown) - _DESCRIBED} further series are in the table."
     sure = [times for times in found if times is not None and times.low is not None]
     if lines and sure:
         more = sum(1 for times in sure if times.differs)
@@ -412,7 +412,7 @@ def charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]
 def _curve(lines: Sequence[tuple[str, list[Level]]], load: str, *, rates: bool) -> Iterator[Chart]:
     series, figure = [], ""
     for before, found in lines:
-        for name, line in list(curves(found).items())[:_TOLD]:
+        for name, line in list(curves(found).items())[:_DESCRIBED]:
             own = line[0].rate() if rates else line[0].time()
             figure = figure or own
             points = tuple(

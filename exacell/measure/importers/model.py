@@ -203,7 +203,7 @@ class Run:
 
 
 _NUMBER = re.compile(r"[-+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_BEHIND = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_SUFFIXES = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 
 def number(text: str) -> float | None:
@@ -213,9 +213,9 @@ def number(text: str) -> float | None:
     if match is None:
         return None
     rest = text[match.end() :].strip().lower()
-    if rest and rest not in _BEHIND:
+    if rest and rest not in _SUFFIXES:
         return None
-    value = float(match[0].replace(",", "")) * _BEHIND.get(rest, 1.0)
+    value = float(match[0].replace(",", "")) * _SUFFIXES.get(rest, 1.0)
     return value if isfinite(value) else None
 
 

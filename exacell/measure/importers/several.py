@@ -12,7 +12,7 @@ from exacell.measure.importers.kinds import KINDS
 from exacell.measure.importers.levels import Level, curves, levels, peak
 from exacell.measure.importers.model import unit_of
 
-_TOLD = 4
+_DESCRIBED = 4
 """Maximum number of series that are described in sentences; the table has all of them."""
 
 
@@ -89,17 +89,17 @@ _TAKEN = ("series", "load", "figure", "unit")
 def _outlined(names: Sequence[str], found: Sequence[Sequence[Level]], load: str) -> Iterator[str]:
     """Yield a sentence for each series: what each import reached, and the ratio to the first."""
     lines = [curves(each) for each in found]
-    for series in list(lines[0])[:_TOLD]:
+    for series in list(lines[0])[:_DESCRIBED]:
         tops = [peak(line[series]) if series in line else None for line in lines]
         yield f"{series}, at most: {', '.join(_each(names, tops, f' {load}'))}."
     if lines[0]:
         return
     shown = [level for level in found[0] if level.values]
-    for level in shown[:_TOLD]:
+    for level in shown[:_DESCRIBED]:
         same = [next((one for one in each if one.key == level.key), None) for each in found]
         yield f"{level.series}: {', '.join(_each(names, same, ''))}."
-    if len(shown) > _TOLD:
-        yield f"{len(shown) - _TOLD} further series stand in the table."
+    if len(shown) > _DESCRIBED:
+        yield f"{len(shown) - _DESCRIBED} further series stand in the table."
 
 
 def _each(names: Sequence[str], found: Sequence[Level | None], load: str) -> Iterator[str]:

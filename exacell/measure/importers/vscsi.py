@@ -18,7 +18,7 @@ KIND = "vscsistats"
 
 _BLOCK = re.compile(r"^[ \t]*Histogram: ([^,:{\n]+?)(?=\s*(?:[,:{]|for virtual|$))", re.MULTILINE)
 _BINS = re.compile(r"Histogram Bucket Limit|\((?:<=|>) +-?\d+\)")
-_TOLD = re.compile(r"\s*(min|max|mean|count)\s*[,:]\s*(-?\d+(?:\.\d+)?)\s*")
+_OWN_FIGURES = re.compile(r"\s*(min|max|mean|count)\s*[,:]\s*(-?\d+(?:\.\d+)?)\s*")
 _BIN = re.compile(r"\s*(\d+)\s*(?:,\s*|\((?=[<>]))(<=|>|)\s*(-?\d+)\s*\)?\s*")
 
 
@@ -106,8 +106,8 @@ def _blocks(text: str) -> Iterator[_Block]:
     for place, match in enumerate(starts):
         end = starts[place + 1].start() if place + 1 < len(starts) else len(text)
         lines = text[match.end() : end].splitlines()
-        told = {found[1]: float(found[2]) for line in lines if (found := _TOLD.fullmatch(line))}
-        head = "\n".join(takewhile(lambda line: not _TOLD.fullmatch(line) and not _BIN.fullmatch(line), lines))
+        told = {found[1]: float(found[2]) for line in lines if (found := _OWN_FIGURES.fullmatch(line))}
+        head = "\n".join(takewhile(lambda line: not _OWN_FIGURES.fullmatch(line) and not _BIN.fullmatch(line), lines))
         rows = [found for line in lines if (found := _BIN.fullmatch(line))]
         limits = tuple((int(row[3]), int(row[1])) for row in rows)
         yield _Block(

@@ -139,7 +139,7 @@ def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, 
         told = f"ASM and the databases know the cell by it: {', '.join(found)}"
         plan = simple(rack, facts, statement, text, Risk.REDUNDANCY, proves=settings_proof(statement))
         return replace(plan, warnings=(*plan.warnings, told))
-    if not changed.keys().isdisjoint(_UNTOLD):
+    if not changed.keys().isdisjoint(_UNDOCUMENTED):
         return simple(rack, facts, statement, text, Risk.UNKNOWN, proves=settings_proof(statement))
     shows = statement.action.split(" ")[0] in ("LED", "DONOTSERVICELED", "VALIDATE")
     risk = Risk.NONE if shows or only_words(statement) else Risk.PERFORMANCE
@@ -150,7 +150,7 @@ _OWN = re.compile(r"name|realmname|ipaddress\d|interconnect\d")
 """Attributes (lower case) by which ASM and databases find a cell and its failure group. Source: Oracle SAGUG, ALTER CELL;
 reference asm.md section 2."""
 
-_UNTOLD = frozenset({"events", "offloadgroupevents"})
+_UNDOCUMENTED = frozenset({"events", "offloadgroupevents"})
 """Attributes whose values come from Oracle's support and are not documented. Source: Oracle SAGUG, ALTER CELL."""
 
 _SHARED = re.compile(r"name|ipaddress\d")

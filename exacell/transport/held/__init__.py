@@ -1,5 +1,5 @@
 """Reads of one-shot command lines over connections that another process of the same user holds.
 
-``holder`` is that process, ``client`` the transport that asks it, ``frames`` what passes between them, ``judging`` what the
-holder carries, ``place`` where its files lie, ``starting`` how it begins.
+``holder`` is that process, and ``client`` the transport that asks it. ``frames`` has the messages between them, ``judging``
+decides which reads the holder sends, ``place`` knows where its files are, ``starting`` starts it.
 """

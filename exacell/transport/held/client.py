@@ -1,8 +1,8 @@
 """The transport of one-shot command lines whose rack has a holder of connections; see :mod:`exacell.transport.held`.
 
-Right answer or none: what the holder does not answer at once and for certain is asked over connections of our own, as
-without a holder. Whatever changes anything never comes to the holder. Neither fabric nor paramiko is imported for what it
-answers.
+The holder gives a correct answer or none. If it does not answer at once and for certain, this process asks over its own
+connections, as without a holder. A change is never sent to the holder. For the holder's answers neither fabric nor paramiko is
+imported.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 
 class HeldTransport(Transport):
-    """Asks the rack's holder, and for all that it does not answer, our own connections; see :class:`Transport`.
+    """Asks the rack's holder, and uses our own connections for everything that it does not answer; see :class:`Transport`.
 
     Args:
-        hold: the holder; where it has ``seconds``, one is started when none runs.
+        hold: the holder; if it has ``seconds`` and no holder runs, one is started.
     """
 
     capabilities = SSH
@@ -63,7 +63,7 @@ class HeldTransport(Transport):
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> FleetResult:
-        """Send all requests, each over the holder where that answers, and return one reply for each target; see Transport."""
+        """Send all requests, over the holder if it answers, and return one reply for each target; see Transport."""
         check_requests(requests, rack=self._rack.name, read_only=self.read_only, capabilities=SSH)
         held = [request for request in requests if self._usable and request.target not in self._mine]
         replies = self._held(held, on_reply, cancel) if held else {}
@@ -76,7 +76,7 @@ class HeldTransport(Transport):
     def _held(
         self, requests: Sequence[Request], on_reply: ReplyHandler | None, cancel: threading.Event | None
     ) -> dict[str, Reply]:
-        """Return what the holder answers for certain: for all requests, for some, or for none."""
+        """Return the certain answers of the holder: for all requests, for some, or for none."""
         batches = batches_of(requests, self._seconds)
         if batches is None:
             return {}
@@ -107,7 +107,7 @@ class HeldTransport(Transport):
         return replies
 
     def _start(self, requests: Sequence[Request]) -> None:
-        """Have a holder begin for the command lines to come; this one does not wait for it."""
+        """Start a holder for later command lines; this one does not wait for it."""
         if self._hold.seconds is None:
             return
         from exacell.transport.held.starting import start  # Once in so many idle minutes.
@@ -119,7 +119,7 @@ class HeldTransport(Transport):
         return request.timeout or self._rack.command_timeout or self._settings.timeout
 
     def _own(self) -> SshTransport:
-        """Return our own connections, told what this transport was told."""
+        """Return our own connections, with the settings of this transport."""
         from exacell.transport.ssh import SshTransport  # What a holder answers needs none of it.
 
         with self._lock:
@@ -156,7 +156,7 @@ class HeldTransport(Transport):
         return {**{target: seen.host_key for target, seen in self._seen.items() if seen.host_key}, **own}
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return by what ``target`` is told from other hosts; see Transport."""
+        """Return what identifies ``target``; see Transport."""
         seen = self._seen.get(target)
         if seen is None or addresses or target in self._mine:
             return self._own().shows(target, addresses=addresses)
@@ -182,11 +182,11 @@ class HeldTransport(Transport):
 
 
 def talk(hold: Hold, ask: Mapping[str, object], cancel: threading.Event | None) -> Iterator[tuple[Heard, int | None]]:
-    """Put an ask to a holder and yield each reply as it comes, with its descriptor; the connection ends with the last.
+    """Send a request to a holder and yield each reply as it comes, with its descriptor; the connection ends after the last.
 
     Raises:
-        OSError: no holder runs, it ends, or says nothing for a while.
-        FrameError: it does not carry the ask, or says what can't be understood.
+        OSError: no holder runs, it ends, or it is silent for a while.
+        FrameError: it refuses the request, or its message can't be read.
     """
     with call(hold) as line:
         line.sendall(encode(ask))
@@ -208,8 +208,8 @@ def hear(line: socket.socket) -> tuple[dict[str, object], int | None]:
     """Return the next frame of a holder, and the descriptor that came with it.
 
     Raises:
-        OSError: it says nothing for a while, or has ended.
-        FrameError: it is no frame.
+        OSError: it is silent for a while, or has ended.
+        FrameError: the message is not a frame.
     """
     try:
         data, descriptors, flags, _ = socket.recv_fds(line, LARGEST, 1)
@@ -227,7 +227,7 @@ def hear(line: socket.socket) -> tuple[dict[str, object], int | None]:
 
 
 def _whole(heard: Heard, descriptor: int | None) -> Reply:
-    """Return the reply with what came as a descriptor."""
+    """Return the reply, completed with the text or rows that came as a descriptor."""
     if (descriptor is None) is not (heard.carried == ""):
         raise FrameError("a reply does not say what its descriptor is")
     if descriptor is None:

@@ -1,8 +1,8 @@
-"""What a program that asks and a holder of connections say to each other, as plain data. Pure.
+"""The messages between a program that asks and a holder of connections, as plain data. Pure.
 
 A frame is a JSON object, one message of a socket that keeps messages apart; nothing in it is code. A program that asks sends
-batches of statements, never a command line: the holder makes that itself. The holder answers with ``ack``, then ``beat`` as
-long as it works, a ``reply`` for each cell, and ``over``; with ``no`` where it does not carry the batches.
+batches of statements, never a command line: the holder builds the command line itself. The holder answers with ``ack``, then
+``beat`` while it works, a ``reply`` for each cell, and ``over`` at the end. If it refuses the batches, it answers ``no``.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _OPTIONAL = {"stdin", "login", "on_output", "upload", "pair", "ours"}
 
 
 class FrameError(Exception):
-    """What came is no frame of ours."""
+    """The message is not a frame of exacell."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Reads that several cells get alike.
+    """Reads that are the same for several cells.
 
     Attributes:
         statements: LIST and DESCRIBE, one line each.
         xml: the word that asks for XML; empty for plain text.
-        seconds: that each cell has.
+        seconds: how long each cell may take.
         in_pieces: a large answer may come as a file.
     """
 
@@ -51,13 +51,13 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a holder knows of a cell beside its answer; see :class:`exacell.transport.base.Transport`.
+    """What a holder knows about a cell besides its answer; see :class:`exacell.transport.base.Transport`.
 
     Attributes:
-        host_key: that it has shown.
-        keys: that and those that known_hosts has.
-        single: why each read starts a CellCLI; empty where none does.
-        fallback: reads run as the write login.
+        host_key: the key that the cell has shown.
+        keys: that key, and those in known_hosts.
+        single: why each read starts a new CellCLI; empty if reads share one.
+        fallback: whether reads use the write login.
     """
 
     host_key: str = ""
@@ -69,11 +69,11 @@ class Seen:
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """A reply as it came, and what the holder knows of the cell.
+    """A reply as it came, and what the holder knows about the cell.
 
     Attributes:
-        reply: without what comes as a descriptor.
-        carried: ``text`` or ``large``: what the descriptor is; empty where none comes.
+        reply: the reply without the part that comes as a descriptor.
+        carried: what the descriptor is, ``text`` or ``large``; empty without one.
     """
 
     reply: Reply
@@ -112,7 +112,7 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def batches_of(requests: Sequence[Request], seconds: Callable[[Request], float]) -> tuple[Batch, ...] | None:
-    """Return what a holder is asked for these requests; None where one of them is not for a holder.
+    """Return these requests as batches for a holder; None if one of them is not for a holder.
 
     Args:
         seconds: how long a request may take.
@@ -131,7 +131,7 @@ def batches_of(requests: Sequence[Request], seconds: Callable[[Request], float])
 
 
 def _xml_of(request: Request) -> str | None:
-    """Return the word by which a plain read asks for XML, empty for none; None where the request is anything else."""
+    """Return the word with which a plain read asks for XML, empty for plain text; None if the request is not a plain read."""
     if request.role is not Role.READ or request.locale or any(getattr(request, name) is not None for name in _OPTIONAL):
         return None
     feed = request.feed
@@ -151,7 +151,7 @@ def _command(statements: Sequence[str], xml: str, *, monitor: bool = False) -> s
 
 
 def requests_of(batches: Sequence[Batch]) -> list[Request]:
-    """Return the requests that a holder sends for batches which were judged; each can only read (``cellcli -m``)."""
+    """Return the requests that a holder sends for accepted batches; each can only read (``cellcli -m``)."""
     return [
         Request(
             target=cell,
@@ -167,7 +167,7 @@ def requests_of(batches: Sequence[Batch]) -> list[Request]:
 
 
 def told_batches(batches: Sequence[Batch]) -> list[dict[str, Any]]:
-    """Return batches as they go into a frame."""
+    """Return batches in the JSON form of a frame."""
     return [
         {
             "statements": list(batch.statements), "xml": batch.xml, "cells": list(batch.cells),
@@ -181,7 +181,7 @@ def heard_batches(told: object) -> tuple[Batch, ...]:
     """Return the batches of a frame.
 
     Raises:
-        FrameError: they are none.
+        FrameError: the frame has no valid batches.
     """
     if not isinstance(told, list) or not told:
         raise FrameError("there is no batch")
@@ -206,7 +206,7 @@ def _heard_batch(told: object) -> Batch:
 
 
 def told_reply(reply: Reply, seen: Seen, *, carried: str = "") -> dict[str, Any]:
-    """Return a reply as it goes into a frame; what is ``carried`` by a descriptor is left out."""
+    """Return a reply in the JSON form of a frame, without the part that is ``carried`` by a descriptor."""
     told: dict[str, Any] = {
         "target": reply.target, "state": str(reply.state), "stderr": reply.stderr, "exit": reply.exit_status,
         "seconds": reply.seconds, "problem": reply.problem, "fingerprint": reply.fingerprint, "banner": reply.banner,
@@ -248,15 +248,15 @@ def heard_reply(told: object) -> Heard:
 
 
 def is_answer(reply: Reply) -> bool:
-    """Return whether a program that asks may use a holder's reply: the cell answered, or had all its time.
+    """Return whether a program may use a holder's reply: the cell answered, or had all its time.
 
-    Whatever else became of it may be the holder's own trouble: the program asks the cell itself then, and says what it finds.
+    Any other outcome may be a problem of the holder: then the program asks the cell itself, and reports what it finds.
     """
     return reply.exit_status is not None or reply.state is State.TIMED_OUT
 
 
 class _Fields:
-    """A JSON object whose values are of the kinds that are asked for."""
+    """A JSON object whose values must have the expected types."""
 
     def __init__(self, told: object) -> None:
         if not isinstance(told, dict):

@@ -1,10 +1,10 @@
 """The process that holds one rack's connections for the reads of later command lines.
 
 Run as ``python -m exacell.transport.held.holder ERRAND`` by :mod:`exacell.transport.held.starting`, with its lock taken. It
-logs in as reads do, carries what :mod:`~exacell.transport.held.judging` lets pass, and nothing else. Nobody waits for a
-connection here: a cell without a connection is reported at once, and connected to meanwhile. It ends after its idle
-time, when it is told to, and when what it was made by is another: configuration, ssh_config, known_hosts, exacell itself,
-its home's folder.
+logs in as reads do, and sends only what :mod:`~exacell.transport.held.judging` allows. Nobody waits for a connection here: a
+cell without a connection is reported at once, and the holder connects to it meanwhile. The holder ends after its idle time,
+when it is asked to, and when something that it was started with changes: configuration, ssh_config, known_hosts, exacell
+itself, the folder of its home.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Unheard(Exception):
 
 
 class _Kept(SshTransport):
-    """Connections that are opened beside the reads, never by them."""
+    """Connections that are opened separately, never by a read."""
 
     connects = False
     idle_s = 7 * 86400.0
@@ -85,7 +85,7 @@ class _Kept(SshTransport):
 
 
 class Asking:
-    """One program that asks, as long as it is connected."""
+    """One connected program that asks."""
 
     def __init__(self, line: socket.socket, pid: int) -> None:
         self.line, self.pid = line, pid
@@ -114,7 +114,7 @@ class Asking:
             raise Unheard from error
 
     def beat(self) -> None:
-        """Say that it is worked on, and hear whether the program still wants that; never waits."""
+        """Send a sign of life, and check whether the program still waits; never waits itself."""
         if not self._sending.acquire(blocking=False):
             return
         try:
@@ -138,8 +138,8 @@ class Holder:
     """Serves one rack until it is to end.
 
     Args:
-        config: as it was when ``watched`` began.
-        seconds: after how many idle ones it ends.
+        config: the configuration at the time when ``watched`` began.
+        seconds: after how many idle seconds it ends.
     """
 
     def __init__(self, home: Home, rack: RackConfig, config: Config, seconds: float, watched: Watched) -> None:
@@ -160,10 +160,10 @@ class Holder:
         """Why it is to end; empty as long as it is not."""
 
     def serve(self, cells: Iterable[str]) -> None:
-        """Listen until there is a reason to end, and end what is open.
+        """Listen until there is a reason to end, then close everything.
 
         Args:
-            cells: are connected to at once.
+            cells: the cells to connect to at once.
         """
         listener = listen(self._hold, self._folder)
         self._log(f"begins, ends after {self._seconds:g} idle seconds")
@@ -189,7 +189,7 @@ class Holder:
             self._transport.close()
 
     def end(self, why: str) -> None:
-        """Have it end."""
+        """Let the holder end."""
         self._why = self._why or why
 
     # -- when it ends ----------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Holder:
         return self._why != ""
 
     def _outdated(self) -> str:
-        """Return why it would not be made as it was made; empty where it would."""
+        """Return what has changed since the holder was started, so that it must end; empty if nothing has."""
         try:
             if os.stat(self._hold.folder).st_ino != os.fstat(self._folder).st_ino:
                 return f"{self._hold.folder} is another folder"
@@ -215,7 +215,7 @@ class Holder:
             return "idle" if not busy and time.monotonic() - self._used > self._seconds else ""
 
     def _last_reads(self) -> None:
-        """Wait for the reads under way."""
+        """Wait for the reads that still run."""
         until = time.monotonic() + LAST_S
         while time.monotonic() < until:
             with self._lock:
@@ -226,7 +226,7 @@ class Holder:
     # -- whoever asks ----------------------------------------------------------------------------------------------
 
     def _pulse(self) -> None:
-        """Beat for all reads under way, and break off those that nobody waits for."""
+        """Send a sign of life for all running reads, and break off those that nobody waits for."""
         while True:
             time.sleep(BEAT)
             with self._lock:
@@ -303,7 +303,7 @@ class Holder:
         self._log(f"pid {asking.pid} asked {_asked(batches)}: {_ends(result)}, {(self._used - began) * 1000:.0f} ms")
 
     def _await_turn(self, cells: int) -> None:
-        """Wait until fewer cells are asked, and note that so many more are."""
+        """Wait until few enough cells are being asked, then count these cells too."""
         with self._turn:
             while self._asked and self._asked + cells > AT_ONCE:
                 if not self._turn.wait(TURN_S):
@@ -311,7 +311,7 @@ class Holder:
             self._asked += cells
 
     def _hand_on(self, asking: Asking, reply: Reply) -> None:
-        """Send a reply; what is long as a file that both have open."""
+        """Send a reply; a long text as a file that both sides have open."""
         if asking.gone:
             raise Unheard
         if reply.state is State.UNREACHABLE:
@@ -363,7 +363,7 @@ class Holder:
     # -- connections -----------------------------------------------------------------------------------------------
 
     def _connect(self, cells: Iterable[str]) -> None:
-        """Begin to connect to cells that nobody connects to."""
+        """Begin to connect to cells without a connection and without an attempt."""
         with self._lock:
             wanted = [cell for cell in cells if cell not in self._connecting]
             self._connecting.update(wanted)
@@ -396,7 +396,7 @@ class Holder:
 
 
 def _asked(batches: Iterable[Batch]) -> str:
-    """Return who was asked what, without passwords."""
+    """Return the cells and statements of a request for the log, without passwords."""
     return "; ".join(f"{fold(batch.cells)} {masked('; '.join(batch.statements))}" for batch in batches)
 
 
@@ -406,10 +406,10 @@ def _ends(result: FleetResult) -> str:
 
 
 def hold_rack(errand: Mapping[str, Any], signalled: Callable[[Holder], None]) -> None:
-    """Hold the connections of the rack that an errand names.
+    """Hold the connections of the rack in an errand.
 
     Args:
-        signalled: gets the holder before it serves.
+        signalled: called with the holder before it serves.
 
     Raises:
         ExacellError, OSError: the configuration is wrong, or it can't listen.

@@ -1,4 +1,4 @@
-"""Which reads a holder of connections carries. Pure.
+"""Which reads a holder of connections sends. Pure.
 
 A list of what is allowed: LIST and DESCRIBE, one line each, that CellCLI's own grammar reads as such, for cells of the rack.
 """
@@ -17,10 +17,10 @@ LONGEST_S = 86400.0
 
 
 def refusal(batches: Sequence[Batch], cells: Collection[str]) -> str:
-    """Return why a holder does not carry batches; empty when it does.
+    """Return why a holder refuses batches; empty if it accepts them.
 
     Args:
-        cells: those of its rack.
+        cells: the cells of its rack.
     """
     asked = [cell for batch in batches for cell in batch.cells]
     if not asked or len(set(asked)) != len(asked):
@@ -40,7 +40,7 @@ def refusal(batches: Sequence[Batch], cells: Collection[str]) -> str:
 
 
 def _no_read(statement: str) -> str:
-    """Return why a statement is no read; empty when it is one."""
+    """Return why a statement is not a read; empty if it is one."""
     try:
         reads = can_be_fed(statement) and isinstance(parse(statement), List | Describe)
     except StatementError:

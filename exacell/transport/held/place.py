@@ -1,7 +1,7 @@
 """Where a rack's holder of connections is found: a socket, a lock and a log in a folder that only its user can enter.
 
-There is one holder for each user, home, host, rack and version of exacell: its lock is held as long as it lives. Both sides
-look at who the other is: the kernel says whose process is at the other end. Source: unix(7), SO_PEERCRED, SOCK_SEQPACKET.
+There is one holder for each user, home, host, rack and version of exacell; it keeps its lock while it runs. Each side asks the
+kernel whose process is at the other end. Source: unix(7), SO_PEERCRED, SOCK_SEQPACKET.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Hold:
     """A rack's holder, whether or not it runs.
 
     Attributes:
-        folder: where it lies.
-        seconds: after how many idle seconds one that is started ends; None: none is started.
-        identity: what it must be made with, to answer as the program that asks would.
+        folder: the folder of its files.
+        seconds: after how many idle seconds a new holder ends; None: no holder is started.
+        identity: what it must have been started with, so that it answers as the program itself would.
     """
 
     rack: str
@@ -79,7 +79,7 @@ def hold_of(home: Home, rack: RackConfig, settings: Settings, seconds: float | N
     """Return the holder of a configured rack.
 
     Args:
-        settings: as configured.
+        settings: the rack's settings in the configuration.
     """
     made_with = [getattr(settings, name) for name in OF_CONNECTIONS]
     identity = repr((__version__, str(PACKAGE), os.environ.get("HOME", ""), rack, made_with))
@@ -90,7 +90,7 @@ def open_folder(path: Path, *, make: bool = False) -> int:
     """Return a descriptor of a holder's folder.
 
     Raises:
-        OSError: there is none, or others can enter it; ``strerror`` says so.
+        OSError: there is no such folder, or others can enter it; ``strerror`` has the reason.
     """
     if make:
         path.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
@@ -103,12 +103,12 @@ def open_folder(path: Path, *, make: bool = False) -> int:
 
 
 def address(folder: int, hold: Hold) -> str:
-    """Return how a socket in an open folder is called, however long the folder's own path is. Source: unix(7), sun_path."""
+    """Return a short path of a socket in an open folder, even if the folder's own path is long. Source: unix(7), sun_path."""
     return f"/proc/self/fd/{folder}/{hold.socket.name}"
 
 
 def new_socket() -> socket.socket:
-    """Return a socket that keeps messages apart, and takes a frame of any size that is allowed."""
+    """Return a socket that keeps messages apart, and accepts frames up to the largest size."""
     made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LARGEST)
     return made
@@ -118,7 +118,7 @@ def peer(connection: socket.socket) -> int:
     """Return the process at the other end.
 
     Raises:
-        OSError: it is another user's.
+        OSError: the process belongs to another user.
     """
     size = _CREDENTIALS.size
     pid, uid, _ = _CREDENTIALS.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
@@ -131,7 +131,8 @@ def call(hold: Hold) -> socket.socket:
     """Return a connection to a holder.
 
     Raises:
-        OSError: none runs, or it is not ours, or it takes nobody; FileNotFoundError and ConnectionRefusedError: none runs.
+        OSError: no holder runs, it is not ours, or it accepts no connection; FileNotFoundError and ConnectionRefusedError mean
+            that no holder runs.
     """
     folder = open_folder(hold.folder)
     made = new_socket()
@@ -148,10 +149,10 @@ def call(hold: Hold) -> socket.socket:
 
 
 def listen(hold: Hold, folder: int) -> socket.socket:
-    """Return the socket at which a holder listens; whoever calls this has its lock.
+    """Return the socket on which a holder listens; the caller must have its lock.
 
     Raises:
-        OSError: it can't be made.
+        OSError: the socket can't be made.
     """
     made = new_socket()
     place = address(folder, hold)
@@ -167,7 +168,7 @@ def listen(hold: Hold, folder: int) -> socket.socket:
 
 
 def stamp(path: Path) -> object:
-    """Return what is another thing when a file has changed, came or went."""
+    """Return a value that changes if a file is changed, created or removed."""
     try:
         status = path.stat()
     except OSError as error:
@@ -176,17 +177,17 @@ def stamp(path: Path) -> object:
 
 
 class Watched:
-    """Files by which a holder was made, and whether one of them is another now."""
+    """The files that a holder was started with, and whether one of them has changed."""
 
     def __init__(self) -> None:
         self._stamps: dict[Path, object] = {}
 
     def add(self, paths: Iterable[Path]) -> None:
-        """Watch files, as they are now, too."""
+        """Watch more files, from their present state on."""
         for path in paths:
             if path not in self._stamps:
                 self._stamps[path] = stamp(path)
 
     def changed(self) -> Path | None:
-        """Return a file that is another than when it was added."""
+        """Return a file that has changed since it was added."""
         return next((path for path, before in self._stamps.items() if stamp(path) != before), None)

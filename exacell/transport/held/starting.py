@@ -1,4 +1,4 @@
-"""Start a rack's holder of connections: one, however many programs want one, and none of them waits for it."""
+"""Start a rack's holder of connections: only one, even if several programs want one; none of them waits for it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from exacell.transport.held.place import PACKAGE, Hold, open_folder
 
 
 def start(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, str]) -> int | None:
-    """Start a holder and return its process id; None where another one lives, or begins to.
+    """Start a holder and return its process id; None if another one runs or is about to.
 
     The lock is taken here and goes to the holder with its descriptor, so that it is never free in between.
 
     Args:
-        cells: those that it connects to at once.
-        seconds: after how many idle ones it ends.
+        cells: the cells that it connects to at once.
+        seconds: after how many idle seconds it ends.
 
     Raises:
-        OSError: it can't be started.
+        OSError: the holder can't be started.
     """
     folder = open_folder(hold.folder, make=True)
     try:

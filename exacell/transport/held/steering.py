@@ -24,7 +24,7 @@ _LOOK_S = 0.02
 
 
 class Stands(StrEnum):
-    """How a rack's holder stands."""
+    """The possible states of a rack's holder."""
 
     RUNNING = "running"
     NONE = "none"
@@ -33,13 +33,13 @@ class Stands(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How a rack's holder stands.
+    """The state of a rack's holder.
 
     Attributes:
-        pid: its process; 0 where none is known.
+        pid: its process; 0 if not known.
         connections: how many it has open.
         reads: how often it was asked since it began.
-        seconds: after how many idle ones it ends; ``left``: how many of them are left.
+        seconds: after how many idle seconds it ends; ``left``: how many of them are left.
         memory: bytes, at most.
         descriptors: how many files it has open.
     """
@@ -55,7 +55,7 @@ class Standing:
 
 
 def standing(hold: Hold) -> Standing:
-    """Return how a rack's holder stands; it is given a short time to say so."""
+    """Return the state of a rack's holder, which has a short time to answer."""
     pid = 0
     try:
         with call(hold) as line:
@@ -64,14 +64,14 @@ def standing(hold: Hold) -> Standing:
             frame, _ = hear(line)
         told = frame["status"]
         assert isinstance(told, dict)
-        return Standing(stands=Stands.RUNNING, **{name: told[name] for name in _TOLD})
+        return Standing(stands=Stands.RUNNING, **{name: told[name] for name in _STATE_FIELDS})
     except (FileNotFoundError, ConnectionRefusedError):
         return Standing(stands=Stands.NONE)
     except (OSError, FrameError, KeyError):
         return Standing(stands=Stands.SILENT, pid=pid)
 
 
-_TOLD = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptors")
+_STATE_FIELDS = ("pid", "connections", "reads", "seconds", "left", "memory", "descriptors")
 
 
 def begin(hold: Hold, cells: Sequence[str], seconds: float, env: Mapping[str, str]) -> Standing:
@@ -112,7 +112,7 @@ def end(hold: Hold) -> Standing:
 
 
 def _gone(hold: Hold, seconds: float) -> bool:
-    """Return whether no holder lives, at once or within ``seconds``: nobody has its lock then."""
+    """Return whether no holder runs, now or within ``seconds``: then nobody has its lock."""
     try:
         folder = open_folder(hold.folder)
     except FileNotFoundError:
