@@ -114,7 +114,7 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
     if token is None or token.kind not in (TokenKind.WORD, TokenKind.STRING) or token.is_word(*clauses):
         return ()
     if token.is_word("WHERE"):
-        raise cursor.wrong(f"LIST {subject.name} takes no WHERE")
+        raise _no_filter(cursor, subject)
     first, _, rest = token.value.partition(" ")
     if token.kind is TokenKind.STRING and rest and first.upper() in clauses:
         raise cursor.wrong(
@@ -128,11 +128,15 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
     return cursor.names(f"the name of a {subject.name}") if subject.list_names else (cursor.advance(),)
 
 
+def _no_filter(cursor: Cursor, subject: ObjectType) -> StatementError:
+    return cursor.wrong(f"LIST {subject.name} takes no WHERE", hint=f"type `list {subject.name.lower()}` without WHERE")
+
+
 def _no_clause(
     cursor: Cursor, token: Token, subject: ObjectType, clauses: Sequence[str], names: Sequence[Token]
 ) -> StatementError:
     if token.is_word("WHERE"):
-        return cursor.wrong(f"LIST {subject.name} takes no WHERE")
+        return _no_filter(cursor, subject)
     if token.kind is TokenKind.COMMA and names:
         return cursor.wrong(
             f"LIST {subject.name} takes one name", hint="use WHERE name LIKE 'this|that', or one LIST for each name"

@@ -233,17 +233,24 @@ def typed(question: Question, cells: Iterable[str] = (), dbs: Iterable[str] = ()
     return text.replace("<db>", next(iter(dbs), "<db>"))
 
 
+_OWN_SHELL = "type `!` before it for your own shell, `sh` for all cells, `on CELL sh` for one cell"
+
 PROGRAMS = {
-    "exacell": "leave it and its options out here; connect RACK goes to another rack",
-    "sqlplus": 'type: sql asm "select …" or sql db=NAME "select …"',
-    "asmcmd": "type: show diskgroup or show asmdisk; on @db sh … runs a command on the database nodes",
-    "oracleasm": "type: show asmdisk; on @db sh … runs it on the database nodes",
+    "exacell": "leave it and its options out here; `connect RACK` goes to another rack",
+    "sqlplus": 'type `sql asm "select …"` or `sql db=NAME "select …"`',
+    "asmcmd": "type `show diskgroup` or `show asmdisk`; `on @db sh …` runs a command on the database nodes",
+    "oracleasm": "type `show asmdisk`; `on @db sh …` runs it on the database nodes",
     **dict.fromkeys(
         ("for", "while", "until", "if", "ssh", "scp", "cd", "vi", "sudo", "su"),
-        "type ! before it for your own shell, sh for all cells, on CELL sh for one cell",
+        _OWN_SHELL,
     ),
 }
 """Programs and shell words that people paste, and the hint for each."""
+
+
+def is_answer(hint: str) -> bool:
+    """Return whether a hint of :func:`way_out` names the statement to type, and not only the ways to run a shell's word."""
+    return hint.startswith("type `") and hint != _OWN_SHELL
 
 
 def way_out(text: str) -> str:
@@ -256,17 +263,19 @@ def way_out(text: str) -> str:
     words = asked_words(text)
     code = next((word.upper() for word in words if is_code(word)), "")
     if code:
-        return f"type: help {code}"
+        return f"type `help {code}`"
     name = next((word.upper() for word in text.split() if metric(word) is not None), "")
     if name:
-        return f"type: show metric {name}; help metric {name} explains it"
+        return f"type `show metric {name}`; `help metric {name}` explains it"
     named_object = find_object(words[0]) or find_object(words[0].removesuffix("s")) if len(words) == 1 else None
     if named_object is not None:
         name = named_object.name.lower()
-        return f"type: list {name}; `help {name}` shows its other statements"
+        return f"type `list {name}`; `help {name}` shows its other statements"
     found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
     named = [word for word in words if re.search(r"\d", word)]
-    return f"type: {typed(found[0], named)} ({found[0].text}); help {' '.join(words[:4])} finds more" if found else ""
+    return (
+        f"type `{typed(found[0], named)}` ({found[0].text}); `help {' '.join(words[:4])}` finds more" if found else ""
+    )
 
 
 @cache

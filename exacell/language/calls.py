@@ -493,7 +493,7 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
 
 def _listed(noun: str, words: Sequence[Word]) -> str:
     """Return that LIST takes these words for an object of CellCLI."""
-    return f"type: list {' '.join((noun, *(word.raw for word in words)))}; `help {noun}` shows its other statements"
+    return f"type `list {' '.join((noun, *(word.raw for word in words)))}`; `help {noun}` shows its other statements"
 
 
 _OF_LIST = ("attributes", "where")

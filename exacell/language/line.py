@@ -23,6 +23,7 @@ from exacell.core.errors import StatementError
 from exacell.core.meant import closest
 from exacell.core.patterns import pattern
 from exacell.core.values import dataclass, field, replace
+from exacell.language.asked import is_answer
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
 from exacell.language.recipewords import SUFFIX
@@ -153,7 +154,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 def _of_the_word(error: StatementError, base: int) -> bool:
     """Return whether the error is an unknown first word, for which there is no answer from the questions of help, either."""
-    return error.start == base and "is not a statement" in error.message and not error.hint.startswith("type:")
+    return error.start == base and "is not a statement" in error.message and not is_answer(error.hint)
 
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:

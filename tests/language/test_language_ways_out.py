@@ -25,21 +25,21 @@ from tests.support.every import every
         ("resize flashcache siz=288g", "'siz' is not a parameter of resize flashcache: did you mean size?"),
         ("carve griddisk availableto=x prefx=y", "did you mean prefix?"),
         ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
-        ("what changed", "'what' is not a statement; type: journal (what changed?); help changed finds more"),
-        ("metrics fl_disk_first", "metrics has no 'fl_disk_first'; type: show metric "
-                                  "FL_DISK_FIRST; help metric"),
-        ("FL_DISK_FIRST", "type: show metric FL_DISK_FIRST"),
-        ("status", "type: show health (is the rack well?)"),
-        ("griddisks", "type: list griddisk; `help griddisk` shows its other statements"),
-        ("FlashCache", "type: list flashcache"),
-        ("take down exa1cel02", "type: can offline exa1cel02 (may I take this cell down?)"),
-        ("is flash logging worth it?", "type: run flashlog_ab db=<db> -n"),
-        ("reset the cache", "reset has no 'the'; type: run reset_cold -n"),
-        ("show status", "type: show health"),
-        ("show AlertHistory", "show has no 'AlertHistory'; type: list alerthistory; `help alerthistory` shows"),
-        ("show celldisk FD_00 attributes name, size", "type: list celldisk FD_00 attributes name, size; `help celldisk` shows"),
-        ("show griddisk where size > 1g", "type: list griddisk where size > 1g; `help griddisk` shows"),
-        ("show iormplan detail", "type: list iormplan detail; `help iormplan` shows"),
+        ("what changed", "'what' is not a statement; type `journal` (what changed?); `help changed` finds more"),
+        ("metrics fl_disk_first", "metrics has no 'fl_disk_first'; type `show metric "
+                                  "FL_DISK_FIRST`; `help metric"),
+        ("FL_DISK_FIRST", "type `show metric FL_DISK_FIRST`"),
+        ("status", "type `show health` (is the rack well?)"),
+        ("griddisks", "type `list griddisk`; `help griddisk` shows its other statements"),
+        ("FlashCache", "type `list flashcache`"),
+        ("take down exa1cel02", "type `can offline exa1cel02` (may I take this cell down?)"),
+        ("is flash logging worth it?", "type `run flashlog_ab db=<db> -n`"),
+        ("reset the cache", "reset has no 'the'; type `run reset_cold -n`"),
+        ("show status", "type `show health`"),
+        ("show AlertHistory", "show has no 'AlertHistory'; type `list alerthistory`; `help alerthistory` shows"),
+        ("show celldisk FD_00 attributes name, size", "type `list celldisk FD_00 attributes name, size`; `help celldisk` shows"),
+        ("show griddisk where size > 1g", "type `list griddisk where size > 1g`; `help griddisk` shows"),
+        ("show iormplan detail", "type `list iormplan detail`; `help iormplan` shows"),
         ("show diskgroup DATA detail", "leave it out; `show diskgroup … -o yaml` writes each value on its own line"),
         ("./mine.exa", "'./mine.exa' is not a statement; `run ./mine.exa` runs this recipe, `plan run ./mine.exa` shows"),
         ("mine.EXA", "`run mine.EXA` runs this recipe"),
@@ -47,8 +47,8 @@ from tests.support.every import every
         ("check sell.rsStatus = running", "'sell.rsStatus' can't begin a check; begin with all, no or same; such as: all"),
         ("flsh flashcache", "did you mean flush"),
         ("lst cell", "did you mean list"),
-        ("why CELL-02559", "type: help CELL-02559"),
-        ("why did it fail", "type: journal show (why did a change end like that?)"),
+        ("why CELL-02559", "type `help CELL-02559`"),
+        ("why did it fail", "type `journal show` (why did a change end like that?)"),
         ("set formt json", "did you mean format"),
         ("set timeut 5", "did you mean timeout"),
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
@@ -68,7 +68,7 @@ def test_show_leads_to_list_for_every_noun_of_cellcli() -> None:
         try:
             parse_line(f"show {name} detail")
         except StatementError as error:
-            assert f"type: list {name} detail" in sentence(error) or "leave it out" in sentence(error), name
+            assert f"type `list {name} detail" in sentence(error) or "leave it out" in sentence(error), name
 
 
 @pytest.mark.parametrize("text", ["flush flashcache nonsense", "flush flashcache everything"])

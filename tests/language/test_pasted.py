@@ -131,15 +131,15 @@ def test_a_line_for_one_cell_over_ssh_is_on_that_cell(text: str, meant: str | No
     else:
         with pytest.raises(StatementError, match="is not a statement") as caught:
             understood(text, {})
-        assert "type ! before it for your own shell" in caught.value.hint
+        assert "type `!` before it for your own shell" in caught.value.hint
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
         ("exacell -r t2 list cell", "leave it and its options out here"),
-        ("sqlplus / as sysasm", 'type: sql asm "select …"'),
-        ("asmcmd lsdg", "type: show diskgroup"),
+        ("sqlplus / as sysasm", 'type `sql asm "select …"`'),
+        ("asmcmd lsdg", "type `show diskgroup`"),
         ("srvctl status database -d SPOT", "type: on @db sh srvctl status database -d SPOT"),
     ],
 )
