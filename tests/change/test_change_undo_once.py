@@ -62,7 +62,7 @@ class Place:
 
     def space(self) -> list[str]:
         """Return the grid disks and the size of the cache, by cell."""
-        wanted = ("list griddisk attributes name, size, cachingPolicy", "list flashcache attributes size")
+        wanted = ("list griddisk attributes name, size, cachingPolicy, comment", "list flashcache attributes size")
         return [self.transport.cellcli(cell, text) for cell in CELLS for text in wanted]
 
 
@@ -97,7 +97,7 @@ def test_disks_with_names_of_their_own_come_back_by_one_yes(place: Place) -> Non
     """However many CREATE statements that takes, on however many cells."""
     names = {"A": CELLS[0], "B": CELLS[1]}
     for name, cell in names.items():
-        place.by_hand(cell, f"create griddisk {name} celldisk=FD_00_{cell}, size=1g")
+        place.by_hand(cell, f"create griddisk {name} celldisk=FD_00_{cell}, size=1g, comment='of {name}'")
         place.by_hand(cell, f"create griddisk {name}2 celldisk=FD_01_{cell}, size=1g")
     before = place.space()
     assert place.type("release griddisk name=A,A2,B,B2 -y").exit_code is ExitCode.DONE
