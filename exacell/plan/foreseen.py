@@ -107,7 +107,7 @@ def _apply(shown: Shown, change: Change | MadeTable) -> None:
                 "bytes": change.size,
                 "bigfile": change.bigfile,
             }
-            whole |= {"segments": 0, "tables": 0, "users": 0, "traits": ()}
+            whole |= {"segments": 0, "tables": 0, "users": 0, "traits": (), "default": False}
             shown["db.tablespace"].append({"name": change.name, **whole, "free": change.size - MIB})
         case DropTablespace() if "db.tablespace" in shown:
             shown["db.tablespace"] = [row for row in shown["db.tablespace"] if row["name"] != change.name]
