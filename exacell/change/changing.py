@@ -228,7 +228,8 @@ def _carried_out(
     agreed = request.agreed if is_asked(plan, flags) else None
     covered = agreed is not None and agreed.covers(plan)
     if covered:
-        services.console.say(f"{fold(plan.targets)}: the same plan as in an earlier wave, which you confirmed")
+        which = "plan shown above" if agreed is not None and agreed.exact else "same plan as in an earlier wave"
+        services.console.say(f"{fold(plan.targets)}: the {which}, which you confirmed")
     elif shown:
         services.console.show_plan(plan, brief=is_asked(plan, flags))
     for said in _left_by_others(session):
@@ -244,11 +245,7 @@ def _carried_out(
             records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code,
             planned=replace(planned, plan=plan),
         )  # fmt: skip
-    refuse_read_only(session, plan.targets)
-    refuse_above(plan, request.risk_ceiling)
-    refuse_login(session, services, plan)
-    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Refuse before the question, not after it.
-    services.journal.refuse_damaged()
+    refuse_to_ask(session, services, request, plan)
     if not covered:
         if agreed is not None and agreed.later and not plan.loss:
             services.console.say(
@@ -266,6 +263,20 @@ def _carried_out(
             said = keep_load(session, planned.keeps, report.change, found[0][1])
             result = replace(result, notes=[*result.notes, said])
         return result if within is None else _guarded(session, services, request, plan, report, result, within)
+
+
+def refuse_to_ask(session: Session, services: Services, request: Request, plan: Plan) -> None:
+    """Raise RefusedError if a plan can't be carried out whatever the user answers: refuse before the question, not after it.
+
+    Raises:
+        RefusedError: the rack is read-only or locked, the risk is above that of the recipe, the login may not change the cells,
+            or the journal is damaged.
+    """
+    refuse_read_only(session, plan.targets)
+    refuse_above(plan, request.risk_ceiling)
+    refuse_login(session, services, plan)
+    lock_of(session.need_rack(), session.home.state_dir).refuse_held()
+    services.journal.refuse_damaged()
 
 
 def _gone_on_with(session: Session, services: Services, request: Request, plan: Plan) -> Plan:

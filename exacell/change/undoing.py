@@ -12,7 +12,8 @@ from functools import partial
 from exacell.cellcli.fold import for_cell, has_own_name, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
-from exacell.change.changing import refuse_to_begin
+from exacell.change.changing import refuse_to_ask, refuse_to_begin
+from exacell.change.consent import ask, is_asked
 from exacell.change.earlier import attempts, older_to_undo, refuse_running, root_of
 from exacell.change.execute import execute
 from exacell.change.probe import again
@@ -35,10 +36,12 @@ from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
 from exacell.language.line import Line, parse_line, with_call_flags
 from exacell.language.registry import Kind, Value
+from exacell.output.console import SilentConsole
 from exacell.output.result import Result, together
+from exacell.plan.alike import Agreed, may_be_covered
 from exacell.plan.foreseen import Foreseen
 from exacell.plan.guards.targets import takes_own_name
-from exacell.plan.model import Step, Undo
+from exacell.plan.model import Plan, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.session.given import Request, Services, Session
 
@@ -287,18 +290,21 @@ def _take_back(
             f"undo change {done.change} ({done.statement}): not everything can be taken back on "
             f"{fold(targets)}: {reason}"
         )
-    again = {} if flags.get("no-rolling") else done.rolling
+    lines = [
+        with_call_flags(statement, {**({} if flags.get("no-rolling") else done.rolling), **flags})
+        for statement in statements
+    ]
+    request = replace(request, origin=origin)
+    agreed = _agreed(session, services, request, done, statements, lines)
     # A statement that begins clears an earlier interruption.
     while statements and not session.interrupted.is_set():
-        statement = statements.pop(0)
-        services.console.say(f"undo change {done.change} ({done.statement}): {statement}")
-        result = execute(
-            session,
-            services,
-            replace(request, origin=origin),
-            with_call_flags(statement, {**again, **flags}),
-        )
+        number = len(lines) - len(statements)
+        services.console.say(f"undo change {done.change} ({done.statement}): {statements.pop(0)}")
+        own = request if agreed is None else replace(request, agreed=agreed.at(number, ""))
+        result = execute(session, services, own, lines[number])
         results.append(result)
+        if request.foreseen is not None and result.planned is not None:
+            request.foreseen.note_plan(result.planned.plan)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (
             statements and session.interrupted.is_set()
         ):
@@ -314,6 +320,62 @@ def _take_back(
     if brought is not None:
         results.append(brought)
     return True
+
+
+def _agreed(
+    session: Session,
+    services: Services,
+    request: Request,
+    done: Done,
+    statements: Sequence[str],
+    lines: Sequence[Line],
+) -> Agreed | None:
+    """Show the plans of all statements that take a change back, ask once, and return the plans that were agreed to.
+
+    Each statement is planned and checked again before it is sent. If its plan is not the same then, or if it would lose data,
+    the user is asked about it.
+
+    Returns:
+        None if there is at most one question anyhow, or if one of the statements can't be planned yet.
+
+    Raises:
+        RefusedError: nobody agreed, or a plan can't be carried out; nothing was sent.
+    """
+    flags = session.options.over(lines[0].flags) if lines else {}
+    if len(lines) < 2 or flags.get("dry-run") or flags.get("yes") or request.agreed is not None:
+        return None
+    shown: list[tuple[str, Plan, Sequence[str]]] = []
+    foreseen = Foreseen()
+    for statement, line in zip(statements, lines, strict=True):
+        console = SilentConsole()
+        beside, aside = services.aside(services.fleet, same_interruption=True, console=console)
+        try:
+            dry = with_call_flags(statement, {**line.flags, "dry-run": True})
+            planned = execute(beside, aside, replace(request, foreseen=foreseen), dry, inside=True).planned
+        except RefusedError:
+            return None  # It may be possible later, or is refused then.
+        if planned is not None:
+            foreseen.note_plan(planned.plan)
+            shown.append((statement, planned.plan, console.said))
+    plans = [plan for _, plan, _ in shown if is_asked(plan, flags) and may_be_covered(plan)]
+    if len(plans) < 2 or session.interrupted.is_set():
+        return None
+    for statement, plan, said in shown:
+        services.console.say(f"undo change {done.change} ({done.statement}): {statement}")
+        services.console.show_plan(plan, brief=True)
+        for text in said:
+            services.console.say(text)
+        refuse_to_ask(session, services, request, plan)
+    ask(
+        services.console,
+        f"undo {done.change}",
+        plans=[plan for _, plan, _ in shown],
+        hint="-y answers yes; -n shows only the plans",
+    )
+    agreed = Agreed(exact=True)
+    for statement, plan, _ in shown:
+        agreed.at(statements.index(statement), "").add(plan)
+    return agreed
 
 
 def _lost(done: Done) -> dict[str, list[str]]:

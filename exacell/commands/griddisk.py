@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from exacell.cellcli.fold import for_cell
 from exacell.change.earlier import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
 from exacell.core.errors import ExacellError, StatementError
-from exacell.core.meant import refuse_slip
+from exacell.core.meant import no_such, refuse_slip
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -167,6 +168,15 @@ def _kept_by_failgroup(session: Session, services: Services, asm: str) -> bool |
     return any(told) if told else None
 
 
+def _refuse_unknown(text: str, names: Sequence[str], cells: Iterable[str], known: Sequence[str]) -> None:
+    """Raise RefusedError if no cell has a grid disk that was named; on some of the cells it may be missing."""
+    there = {name.lower() for name in known}
+    for name in names:
+        own = dict.fromkeys(for_cell(name, cell) for cell in cells)
+        if not there.intersection(each.lower() for each in own):
+            raise no_such(text, f"grid disk {name}", cellset.fold(cells), tuple(own), known)
+
+
 def release(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     prefix, names = call.text_arg("prefix"), tuple(filter(None, call.text_arg("name").split(",")))
@@ -186,7 +196,9 @@ def release(session: Session, services: Services, request: Request, call: Call) 
         grids = [(cell, grid) for cell, fact in facts.items() for grid in fact.grid_disks]
         if names:
             own = dict.fromkeys(for_cell(name, cell) for name in names for cell in facts)
-            refuse_slip(call.text, "grid disk", tuple(own), dict.fromkeys(grid.name for _, grid in grids))
+            there = list(dict.fromkeys(grid.name for _, grid in grids))
+            refuse_slip(call.text, "grid disk", tuple(own), there)
+            _refuse_unknown(call.text, names, facts, there)
         else:
             known = dict.fromkeys(grid.prefix for _, grid in grids if grid.prefix)
             refuse_slip(call.text, "grid disk with the prefix", (prefix,), known)

@@ -26,7 +26,7 @@ LUN = "list lun attributes name, cellDisk, diskType, lunSize, physicalDrives, st
 FLASH_PHYSICALDISK = "list physicaldisk attributes name, diskType, status where diskType=flashdisk"
 GRIDDISK = (
     "list griddisk attributes name, cellDisk, diskType, size, status, availableTo, cachingPolicy, "
-    "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome, cachedBy"
+    "asmDiskGroupName, asmModeStatus, asmDeactivationOutcome, cachedBy, comment"
 )
 GRIDDISK_PLAIN = "list griddisk attributes name, cellDisk, diskType, size, status"
 """Without attributes that come from ASM through CELLSRV; for a cell whose CELLSRV is stopped."""
@@ -156,6 +156,7 @@ class GridDisk:
     deactivation: str
     pool: str
     cached_by: tuple[str, ...] = ()
+    comment: str = ""
     asm_size: int | None = None
 
     @property
@@ -452,6 +453,7 @@ def _griddisk(row: Record) -> GridDisk:
         deactivation=text_of(row, "asmDeactivationOutcome"),
         pool=text_of(row, "storagePool") or text_of(row, "poolDiskStatus"),
         cached_by=_names(row, "cachedBy"),
+        comment=text_of(row, "comment"),
     )
 
 

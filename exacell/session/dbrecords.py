@@ -89,10 +89,12 @@ union all select 'trait', tablespace_name, 'ALLOCATION ' || allocation_type from
 where tablespace_name in ({0}) and allocation_type <> 'SYSTEM' \
 union all select 'trait', tablespace_name, 'BLOCKSIZE ' || to_char(block_size) from dba_tablespaces \
 where tablespace_name in ({0}) and block_size <> 8192 \
+union all select 'default', property_value, '-' from database_properties \
+where property_name = 'DEFAULT_PERMANENT_TABLESPACE' and property_value in ({0}) \
 union all select distinct 'trait', tablespace_name, 'AUTOEXTEND' from dba_data_files \
 where tablespace_name in ({0}) and autoextensible = 'YES'"""
 """A table's place and a tablespace. Source: Oracle Database Reference, DBA_TABLES, DBA_SEGMENTS, DBA_INDEXES, DBA_TABLESPACES,
-DBA_DATA_FILES, DBA_FREE_SPACE, DBA_USERS."""
+DBA_DATA_FILES, DBA_FREE_SPACE, DBA_USERS, DATABASE_PROPERTIES."""
 
 
 def looks(checks: Sequence[Check]) -> dict[str, str]:
@@ -194,7 +196,8 @@ def _spaces(rows: Sequence[Row]) -> list[dict[str, Any]]:
     for kind, name, told in rows:
         if kind == "space":
             whole = dict.fromkeys(("bytes", "free", "segments", "tables", "users"), 0)
-            whole |= {"name": str(name), "contents": str(told), "diskgroups": (), "bigfile": False, "traits": ()}
+            whole |= {"name": str(name), "contents": str(told), "diskgroups": (), "bigfile": False}
+            whole |= {"traits": (), "default": False}
             found[str(name)] = whole
         elif kind == "file":
             files.setdefault(str(name), []).append(str(told).removeprefix("+").partition("/")[0].upper())
@@ -205,6 +208,8 @@ def _spaces(rows: Sequence[Row]) -> list[dict[str, Any]]:
             found[str(name)][kind] = int(told)
         elif kind == "bigfile":
             found[str(name)]["bigfile"] = str(told) == "YES"
+        elif kind == "default":
+            found[str(name)]["default"] = True
         elif kind == "trait":
             found[str(name)]["traits"] += (str(told),)
     for name, groups in files.items():

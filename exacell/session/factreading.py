@@ -120,7 +120,8 @@ def read_facts(
 ) -> dict[str, f.CellFacts]:
     """Return fresh facts from LIST statements, of ``cells`` or of every selected cell, in order.
 
-    While a kept plan is applied, the facts that have changed since are noted.
+    While a kept plan is applied, the facts that have changed since are noted. In a preview, they are as the changes that it has
+    planned so far will leave them.
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
@@ -142,7 +143,7 @@ def read_facts(
     facts = {cell: found[cell] for cell in cells}
     if request.expected is not None:
         request.expected.judge(facts)
-    return facts
+    return facts if request.foreseen is None else request.foreseen.cells(facts)
 
 
 def _gathered(

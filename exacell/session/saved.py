@@ -18,8 +18,9 @@ from exacell.plan.rolling import with_given
 if TYPE_CHECKING:
     from exacell.language.registry import Value
 
-_MOVING = ("metrics", "cached_by", "redo")
-"""Facts that change by themselves; steps that depend on them read them again right before they run."""
+_MOVING = ("metrics", "cached_by", "redo", "comment")
+"""Facts that change by themselves, and steps that depend on them read them again right before they run; and comments, which
+only undo needs."""
 
 _REPEATED = ("cell", "iorm")
 """Facts that another fact repeats in Oracle's own words: the directives of an IORM plan are in its text."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.change.execute import execute
-from exacell.core.errors import StatementError
+from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.language.line import parse_line
 from exacell.output.result import Result
 from exacell.session.request import Request as Asking
@@ -72,3 +72,26 @@ def test_a_pattern_is_no_name_of_a_grid_disk(tmp_path: Path, name: str) -> None:
     """`release griddisk name=` refuses what may mean several disks, and does not say that there is no such disk."""
     with pytest.raises(StatementError, match="whole names"):
         shown(tmp_path, text=f"release griddisk name={name}")
+
+
+def test_a_grid_disk_that_no_cell_has_is_refused(tmp_path: Path) -> None:
+    """release names the nearest disk that there is; a disk that only some of the cells lack is released on the others, and
+    what is taken back or continued may be gone already."""
+    wall = Wall()
+    session, services, on = session_on(new_world(wall, cells=2), tmp_path, wall)
+    run(on, "alter flashcache all flush", "drop flashcache", f"create griddisk ONE celldisk=FD_00_{CELLS[0]}, size=1g")
+
+    def release(name: str, origin: str = "") -> Result:
+        line = parse_line(f"release griddisk name={name} -n")
+        assert line is not None
+        return execute(session, services, Asking(origin=origin), line)
+
+    for name in ("nope", "ONE,nope", "nope_{cell}"):
+        with pytest.raises(RefusedError, match=r"exa1cel\[01-02\] has no such grid disk nope"):
+            release(name)
+    with pytest.raises(RefusedError) as caught:
+        release("DATA_CD_77_{cell}")
+    assert "did you mean DATA_CD_" in caught.value.hint
+    planned = release("ONE").planned
+    assert planned is not None and planned.plan.targets == CELLS[:1] and [*planned.plan.done] == [CELLS[1]]
+    assert release("nope", "undo 3").exit_code is ExitCode.DONE

@@ -419,6 +419,39 @@ def test_what_was_set_of_a_named_disk_comes_back() -> None:
     assert back.endswith(", size=512M, cachingPolicy=none, availableTo='+ASM,+B'")
 
 
+@pytest.mark.parametrize(
+    ("comment", "setting"),
+    [
+        ("archive", "comment='archive'"),
+        ("Ann's own", 'comment="Ann\'s own"'),
+        ('the "old" one', "comment='the \"old\" one'"),
+    ],
+)
+def test_the_comment_of_a_disk_comes_back(comment: str, setting: str) -> None:
+    """Of a named disk and of all disks of a prefix, whatever it contains; disks with different comments come back one by one."""
+    told = with_flash_grids(cell(), comment=comment)
+    named = release(told, prefix="", names=("ssd_FD_00_{cell}",))
+    made = "CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M"
+    assert named.inverse[CELLS[0]][0].endswith(f", size=512M, {setting}")
+    assert release(told).inverse == {CELLS[0]: (f"{made}, {setting}",)}
+    assert step(release(told), "dropgrid").inverse == f"{made}, {setting}"
+    first, *rest = (grid for grid in told.grid_disks if grid.prefix == "ssd")
+    apart = release(replace(told, grid_disks=(replace(first, comment=""), *rest)))
+    one, *others = apart.inverse[CELLS[0]]
+    assert one == f"CREATE GRIDDISK {first.name} cellDisk={first.cell_disk}, size=512M"
+    assert len(others) == len(rest) and all(statement.endswith(f", size=512M, {setting}") for statement in others)
+    assert step(apart, "dropgrid").inverse == "; ".join((one, *others))
+
+
+def test_a_comment_that_no_statement_can_write_is_named() -> None:
+    """CellCLI has no escape: a comment with both kinds of quotes is lost, and the plan says so."""
+    plan = release(with_flash_grids(cell(), comment="""Ann's "own\""""))
+    assert plan.inverse == {CELLS[0]: ("carve griddisk prefix=ssd size=512M media=flash",)}
+    assert plan.notes[-1] == (
+        "undo does not restore the comment of ssd_FD_[00-01]_exa1cel01: it has both kinds of quotes"
+    )
+
+
 def test_a_named_disk_in_use_is_not_released() -> None:
     """A disk of a disk group is refused by name too, with the statement that takes it out of ASM."""
     fact = cell(grid_disks=(grid(f"CD_00_{CELLS[0]}"),))

@@ -31,6 +31,7 @@ def space(name: str, contents: str = "PERMANENT", segments: int = 0, free: int =
         "users": 0,
         "bigfile": False,
         "traits": (),
+        "default": False,
         **more,
     }
 
@@ -57,6 +58,7 @@ def records() -> dict[str, list[dict[str, Any]]]:
         "db.diskgroup": [{"name": name, "sectorSize": 512, "usableMb": 40_000} for name in ("DATA", "SSD")],
         "db.tablespace": [
             space("APPDATA", segments=9),
+            space("USERS", default=True),
             space("TIGHT", free=G1 // 4),
             space("EMPTY"),
             space("UNDOTBS1", "UNDO"),
@@ -143,6 +145,7 @@ def test_a_moved_table_has_its_indexes_built_anew() -> None:
         (f"create tablespace {'t' * 31} datafile '+SSD' size 1g", "ORA-00972"),
         ("drop tablespace appdata", "ORA-01549"),
         ("drop tablespace system", "itself needs"),
+        ("drop tablespace users", "ORA-12919"),
         ("drop tablespace undotbs1", "itself needs"),
         (MOVE.format("nowhere"), "ORA-00959"),
         (MOVE.format("tight"), "ORA-01652"),

@@ -64,6 +64,8 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         1652: "unable to extend temp segment by {} in tablespace {}",
         2180: "invalid option for CREATE TABLESPACE",
         2199: "missing DATAFILE/TEMPFILE clause",
+        12906: "cannot drop default temporary tablespace",
+        12919: "Can not drop the default permanent tablespace",
         13501: "Cannot drop SYSAUX tablespace",
         14086: "a partitioned index may not be rebuilt as a whole",
         14511: "cannot perform operation on a partitioned object",

@@ -14,7 +14,7 @@ from exacell.emulator.basics.versions import banner, version_text
 from exacell.emulator.database.file_rows import tablespaces
 from exacell.emulator.sql.values import Value, from_epoch, number_of
 from exacell.emulator.storage.disk_groups import AsmFile, DiskGroup
-from exacell.emulator.storage.segments import default_tablespace
+from exacell.emulator.storage.segments import DEFAULT_PERMANENT, DEFAULT_TEMPORARY, default_tablespace
 
 _USERS = ("SYS", "SYSTEM", "DBSNMP", "XDB", "APP")
 _COMPONENTS = {
@@ -99,6 +99,17 @@ def free_space(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "BLOCKS": free // file.block_size,
             "RELATIVE_FNO": number,
         }
+
+
+def properties(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of DATABASE_PROPERTIES that name the default tablespaces."""
+    for kind, name in (("PERMANENT", DEFAULT_PERMANENT), ("TEMP", DEFAULT_TEMPORARY)):
+        if instance.database is not None:
+            yield {
+                "PROPERTY_NAME": f"DEFAULT_{kind}_TABLESPACE",
+                "PROPERTY_VALUE": name,
+                "DESCRIPTION": f"Name of default {'permanent' if kind == 'PERMANENT' else 'temporary'} tablespace",
+            }
 
 
 def users(instance: Instance) -> Iterator[Mapping[str, Value]]:

@@ -22,7 +22,7 @@ from exacell.emulator.database.views import user_tables
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.storage.databases import Database
 from exacell.emulator.storage.disk_groups import DiskGroup
-from exacell.emulator.storage.segments import Segment, clause_shares
+from exacell.emulator.storage.segments import DEFAULT_PERMANENT, DEFAULT_TEMPORARY, Segment, clause_shares
 from exacell.emulator.work.placement import DATA, data_files
 from exacell.emulator.work.tables import known_as
 
@@ -131,7 +131,10 @@ def _group(instance: Instance, target: str, size: int) -> DiskGroup:
 def _drop(instance: Instance, database: Database, reader: TokenReader) -> str:
     reader.take()
     at = reader.here.at
-    name = check_tablespace(instance, reader.name(2180), at)
+    name = reader.name(2180)
+    if name == DEFAULT_TEMPORARY:
+        raise OraError(ora(12906))
+    check_tablespace(instance, name, at)
     contents = reader.accept("INCLUDING", "CONTENTS")
     if contents:
         if reader.accept("AND") or reader.accept("KEEP"):
@@ -144,6 +147,8 @@ def _drop(instance: Instance, database: Database, reader: TokenReader) -> str:
         raise OraError(ora(13501))
     if name.startswith("UNDO"):
         raise OraError(ora(30013, name))
+    if name == DEFAULT_PERMANENT:
+        raise OraError(ora(12919))
     held = [segment for segment in database.segments if segment.tablespace == name]
     if held and not contents:
         raise OraError(ora(1549))

@@ -201,6 +201,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$FLASH_RECOVERY_AREA_USAGE": dictionary_rows.recovery_area_usage,
         "DBA_TABLESPACES": dictionary_rows.dictionary_tablespaces,
         "DBA_FREE_SPACE": dictionary_rows.free_space,
+        "DATABASE_PROPERTIES": dictionary_rows.properties,
         "DBA_USERS": dictionary_rows.users,
         "ALL_USERS": dictionary_rows.users,
         "DBA_REGISTRY": dictionary_rows.components,

@@ -85,6 +85,10 @@ def object_number(database: str, segment: Segment) -> int:
     return 60_000 + crc32(name.encode()) % 40_000
 
 
+DEFAULT_PERMANENT, DEFAULT_TEMPORARY = "USERS", "TEMP"
+"""The default tablespaces of a database, as DBCA makes them. Source: Oracle Database Administrator's Guide."""
+
+
 def default_tablespace(owner: str) -> str:
     """Return DBA_USERS.DEFAULT_TABLESPACE: where the tables of a user are unless they say otherwise."""
     return "APPDATA" if owner == APPLICATION else "SYSTEM"

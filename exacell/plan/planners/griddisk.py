@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from exacell.cellcli.directives import quoted
 from exacell.cellcli.fold import for_cell
 from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
@@ -166,6 +167,9 @@ def release_plan(
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
         notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
+        lost = [grid.name for grids in found.values() for grid in grids if grid.comment and not _comment(grid)]
+        if lost:
+            notes.append(f"undo does not restore the comment of {fold_briefly(lost)}: it has both kinds of quotes")
     inverse = _taken_back(facts, found, prefix, regrown=regrow, names=names)
     if regrow:
         grown, sizes_by_cell = _regrow(facts, found)
@@ -229,40 +233,70 @@ def _taken_back(
     if not _alone(facts, found, prefix):
         return back
     for cell, grids in found.items():
-        sizes = {grid.size for grid in grids}
-        flash = all(grid.flash for grid in grids)
-        # carve makes one of equal size on every disk of the media: it can restore only such disks.
-        if len(sizes) > 1 or len(grids) != len(_disks(facts[cell], flash=flash)):
+        fact = facts[cell]
+        if _refusal(fact, grids, prefix, alone=True):
             continue
-        media = "flash" if flash else "hard"
-        carve = f"carve griddisk prefix={prefix} size={whole_size(min(sizes))} media={media}"
-        cache = facts[cell].flash_cache
-        clients = {grid.available_to for grid in grids}
-        if len(clients) > 1:
-            continue
-        if min(clients):
-            carve += f" availableTo='{min(clients)}'"
+        cache = fact.flash_cache
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
-        # carve makes grid disks that the flash cache serves; CREATE makes the others. Source: cellcli.md 6.6.
-        policies = {grid.caching_policy for grid in grids}
-        if len(policies) > 1:
-            continue
-        if policies == {"none"}:
-            words = media_of(facts[cell], media).words
-            carve = f"CREATE GRIDDISK ALL {words} PREFIX={prefix}, size={whole_size(min(sizes))}, cachingPolicy=none"
-            carve += f", availableTo='{min(clients)}'" if min(clients) else ""
-        back[cell] = (*resize, carve)
+        back[cell] = (*resize, *_prefix_again(fact, grids, prefix))
     return back
+
+
+def _refusal(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> str:
+    """Return why no statement makes the grid disks of a prefix again; empty if one does.
+
+    carve and CREATE GRIDDISK ALL make one on every disk of the media, all of them alike.
+    """
+    if not alone:
+        return f"carve makes no grid disks {prefix}_* beside those on disks of another kind"
+    flash = all(grid.flash for grid in grids)
+    if len({grid.size for grid in grids}) > 1 or len(grids) != len(_disks(fact, flash=flash)):
+        return "the disks have different sizes; create them one by one"
+    for attribute, values in (
+        ("availableTo", {grid.available_to for grid in grids}),
+        ("cachingPolicy", {grid.caching_policy for grid in grids}),
+    ):
+        if len(values) > 1:
+            return f"the disks differ in {attribute}; create them one by one"
+    return ""
+
+
+def _prefix_again(fact: CellFacts, grids: Sequence[GridDisk], prefix: str) -> tuple[str, ...]:
+    """Return the statements that make the grid disks of a prefix again, empty.
+
+    carve makes grid disks without a comment that the flash cache serves; CREATE makes the others. Source: cellcli.md 6.6.
+    """
+    if len({grid.comment for grid in grids}) > 1:
+        return tuple(map(_created_again, grids))
+    grid = grids[0]
+    media = "flash" if grid.flash else "hard"
+    size = f"size={whole_size(grid.size)}"
+    if grid.caching_policy != "none" and not _comment(grid):
+        clients = f" availableTo='{grid.available_to}'" if grid.available_to else ""
+        return (f"carve griddisk prefix={prefix} {size} media={media}{clients}",)
+    words = media_of(fact, media).words
+    return (", ".join([f"CREATE GRIDDISK ALL {words} PREFIX={prefix}", size, *_settings(grid)]),)
 
 
 def _created_again(grid: GridDisk) -> str:
     """Return the statement that creates a grid disk again, empty."""
-    settings = [f"cellDisk={grid.cell_disk}", f"size={whole_size(grid.size)}"]
-    if grid.caching_policy == "none":  # Source: cellcli.md 6.6.
-        settings.append("cachingPolicy=none")
-    if grid.available_to:
-        settings.append(f"availableTo='{grid.available_to}'")
+    settings = [f"cellDisk={grid.cell_disk}", f"size={whole_size(grid.size)}", *_settings(grid)]
     return f"CREATE GRIDDISK {grid.name} {', '.join(settings)}"
+
+
+def _settings(grid: GridDisk) -> list[str]:
+    """Return what was set of a grid disk beside its size. Source: cellcli.md 2.3 and 6.6."""
+    settings = ["cachingPolicy=none"] if grid.caching_policy == "none" else []
+    settings += [f"availableTo='{grid.available_to}'"] if grid.available_to else []
+    return settings + _comment(grid)
+
+
+def _comment(grid: GridDisk) -> list[str]:
+    """Return the setting of a comment; none without one. CellCLI can't write one with both kinds of quotes."""
+    if not grid.comment or {"'", '"'} <= set(grid.comment):
+        return []
+    quote = '"' if "'" in grid.comment else "'"
+    return [f"comment={quoted(grid.comment, quote)}"]
 
 
 def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
@@ -326,13 +360,14 @@ def _drop_named(cell: str, grids: Sequence[GridDisk]) -> Step:
 def _drop_prefix(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> Step:
     """Return the step that drops the grid disks of a prefix."""
     sizes = {grid.size for grid in grids}
-    flash = all(grid.flash for grid in grids)
-    whole = alone and len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
-    why = "the disks have different sizes; create them one by one"
-    if not alone:
-        why = f"carve makes no grid disks {prefix}_* beside those on disks of another kind"
-    media = media_of(fact, "flash" if flash else "hard") if whole else None
-    again = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(min(sizes))}" if media else ""
+    why = _refusal(fact, grids, prefix, alone=alone)
+    again = ""
+    if not why and len({grid.comment for grid in grids}) > 1:
+        again = "; ".join(map(_created_again, grids))
+    elif not why:
+        media = media_of(fact, "flash" if grids[0].flash else "hard")
+        first = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}"
+        again = ", ".join([first, f"size={whole_size(grids[0].size)}", *_settings(grids[0])])
     before = f"{len(grids)} × {', '.join(format_size(size) for size in sorted(sizes))}"
     return replace(
         _drop(fact.cell, grids, again or why, Undo.STATEMENT if again else Undo.IMPOSSIBLE),

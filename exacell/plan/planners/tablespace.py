@@ -111,6 +111,12 @@ class TablespaceMaker(ParameterMaker):
                 f"tablespace {name} of {self.database} is one that the database itself needs; nothing was sent",
                 hint="a tablespace for tables can be dropped",
             )
+        if found["default"]:
+            raise RefusedError(
+                f"tablespace {name} is the default tablespace of {self.database}, which Oracle does not drop (ORA-12919); "
+                "nothing was sent",
+                hint="ALTER DATABASE DEFAULT TABLESPACE name makes another one the default",
+            )
         self._refuse_filled(name, found)
         size, groups = int(found["bytes"]), tuple(found["diskgroups"])
         back = _create(AddTablespace(name=name, target=groups[0], size=size, bigfile=found["bigfile"]))

@@ -86,6 +86,9 @@ def test_a_quoted_name_is_another_name(flash: Lab, name: str) -> None:
         ("drop tablespace system including contents", [1550]),
         ("drop tablespace sysaux", [13501]),
         ("drop tablespace undotbs1", [30013]),
+        ("drop tablespace users", [12919]),
+        ("drop tablespace users including contents", [12919]),
+        ("drop tablespace temp", [12906]),
     ],
 )
 def test_what_a_database_refuses(flash: Lab, statement: str, codes: list[int]) -> None:
