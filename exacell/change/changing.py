@@ -193,6 +193,8 @@ def carry_out(
         RefusedError: nobody agreed, or the plan needs more than a yes; nothing was sent.
     """
     result = _carried_out(session, services, request, planned, flags, own)
+    if request.foreseen is not None and result.planned is not None:
+        request.foreseen.note_plan(result.planned.plan, planned.facts)
     if planned.afterwards:
         services.console.say(planned.afterwards)
     return result

@@ -36,9 +36,10 @@ _COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose")
 def plan_run(
     session: Session, services: Services, request: Request, ready: Ready, flags: Mapping[str, Value]
 ) -> Result:
-    """Show the plan of each line for the rack as it is now; return one record per step, or per line without steps.
+    """Show the plan of each line for the rack as the earlier lines will leave it; return a record for each step.
 
-    If a line needs something that earlier lines would do, that is shown, and the next line is planned all the same.
+    If a line needs something of an earlier line that exacell can't foresee, that is shown, and the next line is planned all the
+    same.
     """
     lines = list(_with_ceilings(ready, request.risk_ceiling, None))
     request = replace(request, foreseen=Foreseen())
@@ -80,7 +81,7 @@ def plan_run(
             list(_shown(summary)), _COLUMNS, width=width, color=color, header=header
         ),
         notes=[
-            "each line is planned for the rack as it is now, with the changes that earlier lines make in databases",
+            "each line is planned for the rack as the earlier lines will leave it, as far as exacell can foresee that",
             "nothing was sent",
         ],
         problems=problems,

@@ -93,6 +93,8 @@ class RecipeRunner:
         """With -n: (kind, name) of everything that statements of this run would have kept."""
         self._planned = False
         """With -n: whether a change was planned; later lines may depend on it."""
+        self._mark = 0
+        """With -n: what was planned before this recipe began."""
         self._problems: list[str] = []
         self._left: list[str] = []
         """The lines about done and undone waves, if one failed."""
@@ -110,6 +112,8 @@ class RecipeRunner:
         waiting = self._waiting
         if self._dry and self._request.foreseen is None:
             self._request = replace(self._request, foreseen=Foreseen())
+        foreseen = self._request.foreseen
+        self._mark = foreseen.mark if foreseen is not None else 0
         if waiting is None:
             return self._run()
         for each in self._ready.every():
@@ -258,9 +262,11 @@ class RecipeRunner:
 
                 changes = self._changes()
                 if self._dry and not changes:
+                    if request.foreseen is not None:
+                        request.foreseen.back_to(self._mark)
                     return services.console.say("-n: undo run would take back the changes of the run up to this line")
                 return self._keep(each, line, undo(session, services, request, changes, flags, whole=True))
-            if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
+            if self._dry and line.call is not None and self._left_out(line.call):
                 return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.flags})
@@ -270,11 +276,17 @@ class RecipeRunner:
             ended = end_of(session, services, request, line, before, again=self._track.again)
             if ended is not None:
                 return self._keep(each, line, ended)
-        result = (
-            self._read(line)
-            if line.effect is Effect.READ and session.rack is not None
-            else execute(session, services, request, line)
-        )
+        try:
+            result = (
+                self._read(line)
+                if line.effect is Effect.READ and session.rack is not None
+                else execute(session, services, request, line)
+            )
+        except (RecipeError, RefusedError, StatementError) as error:
+            if not (self._dry and self._planned and line.effect is Effect.READ):
+                raise
+            done = "checked" if line.call is not None and line.call.command.words == ("check",) else "shown"
+            return services.console.say(f"-n: {error.message}; -n runs no earlier line, so this is not {done}")
         self._planned = self._planned or line.effect in (Effect.WRITE, Effect.OPAQUE)
         return self._keep(each, line, result)
 
@@ -293,17 +305,6 @@ class RecipeRunner:
         roots = list(dict.fromkeys(row.root for row in own if not row.undoes))
         one = roots[0] if len(roots) == 1 else 0
         return [] if one and services.journal.whole_state(rack, one).undone else roots
-
-    def _does_not_hold_yet(self, line: Line) -> bool:
-        """Return whether a check fails after changes that -n has only planned; prints that it may hold after them."""
-        if line.call is None or line.call.command.words != ("check",) or not self._planned:
-            return False
-        try:
-            execute(self._session, self._services, self._request, line)
-        except (RecipeError, StatementError) as error:
-            self._services.console.say(f"-n: {error.message}; -n runs no earlier line, so this is not checked")
-            return True
-        return False
 
     def _read(self, line: Line) -> Result:
         """Carry out a reading line, and show the cells that it waits for."""

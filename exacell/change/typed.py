@@ -63,7 +63,11 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
         names = (for_cell(name, cell) for cell in facts for name in statement.names)
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
-    headers = headers_if_needed(session, services, facts) if any(fact.grid_disks for fact in facts.values()) else None
+    headers = (
+        headers_if_needed(session, services, request, facts)
+        if any(fact.grid_disks for fact in facts.values())
+        else None
+    )
     if not facts:
         return Planned(Plan(statement=line.text, rack=session.need_rack().name, done=done))
     plan = guard_plan(

@@ -43,7 +43,7 @@ from exacell.plan.planners.diskgroup import (
 )
 from exacell.plan.planners.griddisk import members
 from exacell.plan.planners.rebalance import power_plan
-from exacell.session.factreading import read_facts
+from exacell.session.factreading import planning_asm, read_facts
 from exacell.session.given import Request, Services, Session
 
 _COLUMNS = (
@@ -113,7 +113,7 @@ def create(session: Session, services: Services, request: Request, call: Call) -
             )
     client = services.asm(call.text_arg("asm"))
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
-    asm = client.facts()
+    asm = planning_asm(services, request, client.config.name)
     wanted = Wanted(
         name=name, prefix=prefix, redundancy=call.text_arg("redundancy"), au_size=au_size, attributes=dict(call.extra)
     )
@@ -125,7 +125,7 @@ def create(session: Session, services: Services, request: Request, call: Call) -
 def drop(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
     client = services.asm(call.text_arg("asm"))
-    asm = client.facts()
+    asm = planning_asm(services, request, client.config.name)
     if not request.replaying:
         refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
@@ -176,7 +176,7 @@ def set_rebalance(session: Session, services: Services, request: Request, call: 
     """Return the plan; its result is one record per node with its outcome."""
     power = call.int_arg("power")
     assert power is not None
-    asm = services.asm(call.text_arg("asm")).facts()
+    asm = planning_asm(services, request, call.text_arg("asm"))
     plan = power_plan(
         session.need_rack().name,
         asm,
@@ -202,7 +202,7 @@ def asm_change(session: Session, services: Services, request: Request, call: Cal
             prefix = _prefix(change)
             own = f"create diskgroup {change.group} prefix={prefix} redundancy={change.redundancy}"
             own += "".join(f' {key}="{value}"' for key, value in change.attributes)
-            _refuse_others(client.facts(), change, prefix)
+            _refuse_others(planning_asm(services, request, cluster), change, prefix)
         case DropGroup():
             own = f"drop diskgroup {change.group}"
         case SetPower() if change.starts:
@@ -211,7 +211,7 @@ def asm_change(session: Session, services: Services, request: Request, call: Cal
         own += f" asm={cluster}" if cluster else ""
         services.console.say(f"this is: {own}")
         return execute(session, services, request, with_call_flags(own, call.flags))
-    asm = client.facts()
+    asm = planning_asm(services, request, cluster)
     match change:
         case MountGroup():
             made = mount_plan if change.mount else dismount_plan

@@ -19,7 +19,7 @@ from exacell.plan.model import Planned
 from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.griddisk import members, release_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan
-from exacell.session.factreading import headers_if_needed, read_facts
+from exacell.session.factreading import headers_if_needed, planning_asm, read_facts
 from exacell.session.given import Request, Services, Session
 
 _COLUMNS = (
@@ -123,7 +123,7 @@ def carve(session: Session, services: Services, request: Request, call: Call) ->
     asm = call.text_arg("asm")
     if asm and call.text_arg("availableTo"):
         raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
-    groups = {group.name for group in services.asm(asm).facts().groups} if asm else None
+    groups = {group.name for group in planning_asm(services, request, asm).groups} if asm else None
     usable = call.int_arg("usable")
     keeping = Keeping(
         redundancy=call.text_arg("redundancy"),
@@ -207,7 +207,7 @@ def release(session: Session, services: Services, request: Request, call: Call) 
         facts,
         prefix=prefix,
         names=names,
-        headers=headers_if_needed(session, services, facts),
+        headers=headers_if_needed(session, services, request, facts),
         regrow=bool(call.args.get("regrow")),
         media=call.text_arg("media"),
         statement=call.text,
@@ -221,7 +221,7 @@ def resize(session: Session, services: Services, request: Request, call: Call) -
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None
     used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
-    asm = services.asm(call.text_arg("asm")).facts() if used else None
+    asm = planning_asm(services, request, call.text_arg("asm")) if used else None
     rack = session.need_rack().name
     sent = sent_by(services.journal, rack, request.finishing) if request.finishing else ()
     plan = resize_griddisk_plan(rack, facts, asm, prefix=prefix, size=size, statement=call.text, sent=sent)

@@ -1,9 +1,18 @@
+<<<<<<< HEAD
 """Compute what databases and cells will show after changes that are only planned. Pure.
 
 A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
 counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them
 and where they will be, and the table of a load that will have been made. Of cells, the size that their flash cache will have and
 the space that this leaves free.
+=======
+"""Hold what a preview has planned so far, and compute the facts and records as they will be after that. Pure.
+
+A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
+counts as done. In databases: parameters with their new values, redo log groups that will exist or be gone, tables as flash will
+cache them and where they will be, and the table of a load that will have been made. On cells and in ASM
+(:mod:`exacell.plan.foreseen_rack`): flash caches, grid disks, free space and disk groups.
+>>>>>>> wt-told
 """
 
 from __future__ import annotations
@@ -12,7 +21,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.core.units import MIB
+<<<<<<< HEAD
 from exacell.core.values import dataclass, replace
+=======
+from exacell.core.values import dataclass
+from exacell.plan.asmfacts import AsmFacts
+>>>>>>> wt-told
 from exacell.plan.dbchange import (
     AddLog,
     AddTablespace,
@@ -24,7 +38,12 @@ from exacell.plan.dbchange import (
     SetParameter,
 )
 from exacell.plan.facts import CellFacts
+<<<<<<< HEAD
 from exacell.plan.model import Gate, Plan
+=======
+from exacell.plan.foreseen_rack import After, GroupAfter, effects
+from exacell.plan.model import Plan
+>>>>>>> wt-told
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 Shown = dict[str, list[dict[str, Any]]]
@@ -41,8 +60,14 @@ class MadeTable:
 _OWNER, _TABLESPACE, _KEYS = "SYS", "SYSTEM", "db.keys"
 
 
+@dataclass(frozen=True, kw_only=True)
+class _InDatabase:
+    database: str
+    change: Change | MadeTable
+
+
 class Foreseen:
-    """The changes of databases that a preview has planned so far.
+    """The changes that a preview has planned so far.
 
     Attributes:
         moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is
@@ -50,19 +75,58 @@ class Foreseen:
     """
 
     def __init__(self) -> None:
+<<<<<<< HEAD
         self._changes: dict[str, list[Change | MadeTable]] = {}
         self._caches: dict[str, int] = {}
+=======
+        self._noted: list[_InDatabase | After] = []
+>>>>>>> wt-told
         self.moved: set[str] = set()
 
     def note(self, database: str, change: Change | MadeTable) -> None:
-        """Treat a change as made from now on."""
-        self._changes.setdefault(database.upper(), []).append(change)
+        """Treat a change of a database as made from now on."""
+        self._noted.append(_InDatabase(database=database.upper(), change=change))
+
+    def note_plan(self, plan: Plan, facts: Mapping[str, CellFacts]) -> None:
+        """Treat a plan for cells and ASM as carried out from now on.
+
+        Args:
+            facts: the facts from which the plan was made, by cell.
+        """
+        self._noted += effects(plan, facts)
+
+    @property
+    def mark(self) -> int:
+        """Return the number of changes so far, for :meth:`back_to`."""
+        return len(self._noted)
+
+    def back_to(self, mark: int) -> None:
+        """Treat all changes after ``mark`` as taken back."""
+        del self._noted[mark:]
+
+    def on_cells(self, facts: Mapping[str, CellFacts]) -> dict[str, CellFacts]:
+        """Return the facts of cells as they will be."""
+        found = dict(facts)
+        for each in self._noted:
+            if not isinstance(each, _InDatabase):
+                found = {cell: each.on_cell(fact) for cell, fact in found.items()}
+        return found
+
+    def in_asm(self, asm: AsmFacts) -> AsmFacts:
+        """Return the facts of an ASM cluster as they will be."""
+        for each in self._noted:
+            if not isinstance(each, _InDatabase):
+                asm = each.in_asm(asm)
+        return asm
 
     def of(self, database: str, records: Records) -> Shown:
         """Return the records of a database as they will be."""
         shown = {name: [dict(row) for row in rows] for name, rows in records.items()}
-        for change in self._changes.get(database.upper(), ()):
-            _apply(shown, change)
+        for each in self._noted:
+            if isinstance(each, _InDatabase) and each.database == database.upper():
+                _apply(shown, each.change)
+            elif isinstance(each, GroupAfter) and "db.diskgroup" in shown:
+                shown["db.diskgroup"] = each.in_database(shown["db.diskgroup"])
         return shown
 
     def note_plan(self, plan: Plan) -> None:

@@ -120,8 +120,13 @@ def read_facts(
 ) -> dict[str, f.CellFacts]:
     """Return fresh facts from LIST statements, of ``cells`` or of every selected cell, in order.
 
+<<<<<<< HEAD
     While a kept plan is applied, the facts that have changed since are noted. In a preview, they are as the changes that it has
     planned so far will leave them.
+=======
+    While a kept plan is applied, the facts that have changed since are noted. In a preview, the facts are as its earlier
+    statements will leave them.
+>>>>>>> wt-told
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
@@ -130,6 +135,8 @@ def read_facts(
     cells = tuple(cells) or session.cells()
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}
+    if request.foreseen is not None:  # What the statement frees or takes, later ones must see.
+        statements = tuple(dict.fromkeys((*statements, f.CELLDISK)))
     found, bad = _gathered(session, services, request, statements, cells)
     if bad:
         session.selection.remember(bad, bad)
@@ -143,7 +150,11 @@ def read_facts(
     facts = {cell: found[cell] for cell in cells}
     if request.expected is not None:
         request.expected.judge(facts)
+<<<<<<< HEAD
     return facts if request.foreseen is None else request.foreseen.cells(facts)
+=======
+    return facts if request.foreseen is None else request.foreseen.on_cells(facts)
+>>>>>>> wt-told
 
 
 def _gathered(
@@ -180,6 +191,16 @@ def _stopped(services: Services, errant: Sequence[str]) -> str:
     return ""
 
 
+def planning_asm(services: Services, request: Request, name: str) -> AsmFacts:
+    """Return the facts of an ASM cluster for a plan: in a preview as its earlier statements will leave them.
+
+    Args:
+        name: the cluster; empty for the rack's only one.
+    """
+    facts = services.asm(name).facts()
+    return facts if request.foreseen is None else request.foreseen.in_asm(facts)
+
+
 def asm_facts(
     session: Session, services: Services, timeout: float | None = None
 ) -> tuple[list[AsmFacts] | None, list[str]]:
@@ -194,7 +215,7 @@ def asm_facts(
 
 
 def headers_if_needed(
-    session: Session, services: Services, facts: Mapping[str, f.CellFacts]
+    session: Session, services: Services, request: Request, facts: Mapping[str, f.CellFacts]
 ) -> Mapping[str, str] | None:
     """Return grid disk → header_status over all ASM clusters of the rack; None if a cluster can't be asked or it isn't needed.
 
@@ -212,7 +233,7 @@ def headers_if_needed(
     clusters = []
     for name in rack.asm:
         try:
-            clusters.append(services.asm(name).facts())
+            clusters.append(planning_asm(services, request, name))
         except ExacellError as error:
             services.console.say(f"ASM cluster {name}: {error.message}")
             return None

@@ -17,6 +17,14 @@ delta ab_on_before ab_on_after
 """
 
 
+UNREAD = """recipe "A table that SQL makes which exacell can't read"
+needs opaque
+param disks : int
+sql db=SPOT "create table app.made (id number)"
+sql db=SPOT "alter table app.made storage (cell_flash_cache keep)"
+"""
+
+
 def test_a_dry_run_keeps_nothing_and_waits_for_nothing(inside: InProcess) -> None:
     """-n takes no snapshot, so that one of the same name stays, leaves out what would compare them, and does not wait."""
     (inside.home / "recipes").mkdir()
@@ -32,10 +40,12 @@ def test_a_dry_run_keeps_nothing_and_waits_for_nothing(inside: InProcess) -> Non
 
 
 def test_what_a_dry_run_can_not_reach_is_told_with_the_way_out(inside: InProcess) -> None:
-    """Where a statement needs what -n did not do before it, the refusal names rehearse with the recipe as it was typed."""
-    done = inside("-r", "t1", "run", "flash_diskgroup", "cache=288g", "-n")
-    assert done.code == 2 and "carve griddisk: 0 is free" in done.err
-    assert "`rehearse run flash_diskgroup cache=288g` runs all lines on a copy of the rack" in done.err
+    """Where a statement needs what exacell can't foresee of an earlier one, the refusal names rehearse and the recipe."""
+    (inside.home / "recipes").mkdir()
+    (inside.home / "recipes" / "made.exa").write_text(UNREAD, encoding="utf-8")
+    done = inside("-r", "t1", "run", "made", "disks=48", "-n")
+    assert done.code == 2 and "SPOT has no table APP.MADE" in done.err
+    assert "`rehearse run made disks=48` runs all lines on a copy of the rack" in done.err
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,6 @@ class Case:
         run: the statement.
         racks: where it is tried.
         before: statements that make what it needs.
-        planned: what -n says where it can't plan the whole, because a line needs what another one makes; empty for a whole plan.
         rehearsed: whether it works on cells and ASM alone, so that it can be rehearsed.
         again: what the second run does: ``nothing``, the same once more, or it is ``other`` and left out.
         holds: a check that holds behind it.
@@ -36,7 +35,6 @@ class Case:
     run: str
     racks: tuple[str, ...] = ALL
     before: tuple[str, ...] = ()
-    planned: str = ""
     rehearsed: bool = True
     again: str = "the same"
     holds: str = "check same cell.releaseVersion"
@@ -90,14 +88,12 @@ CASES = (
     ),
     Case(
         run="run flash_diskgroup cache=160g",
-        planned="`rehearse run flash_diskgroup cache=160g` runs all lines on a copy of the rack",
         again="nothing",
         holds="check no griddisk where name = ssddisk_* and asmModeStatus = UNUSED",
     ),
     Case(
         run="run flash_diskgroup_release",
         before=("run flash_diskgroup cache=160g",),
-        planned="`rehearse run flash_diskgroup_release` runs all lines on a copy of the rack",
         again="nothing",
         holds="check no griddisk where name = ssddisk_*",
     ),
@@ -107,7 +103,6 @@ CASES = (
     ),
     Case(
         run="run calibrate_cells cells=exa1cel03,exa1cel01 media=flashdisk",
-        planned="CELLSRV is running on exa1cel03, but CALIBRATE needs it stopped",
         rehearsed=False,
         login="root",
         holds="check list cell.cellsrvStatus = running",

@@ -69,9 +69,11 @@ def test_a_plan_of_a_run_shows_every_line(inside: InProcess) -> None:
     assert {row["cell"] for row in steps} == {"exa1cel01", "exa1cel02", "exa1cel03"}
     told = {line: rows[line]["outcome"] for line in rows}
     assert told[1] == "holds now" and told[3].startswith("checked during the run, because line 2 ")
-    assert told[8].startswith("can't be planned before line 2 is carried out") and "0 is free" in told[8]
+    carved = {row["statement"] for row in done.records if row["line"] == 8}
+    assert carved == {"CREATE GRIDDISK ALL FLASHDISK PREFIX=p, size=22320M"}, "room that the line before makes"
     assert (told[9], told[10], told[12]) == ("reads", "reads", "reads") and told[11] == "keeps it as done, unread"
-    assert told[13] == "nothing to do now" and "takes back" in told[14]
+    assert told[13].startswith("can't be planned before line 2 is carried out") and "does not fit" in told[13]
+    assert "takes back" in told[14]
     assert done.err.count("Plan on t1: resize flashcache") == 2
     assert state(inside) == before and inside.ok("-r", "t1", "-o", "json", "journal").records == []
     assert not (inside.home / "runs").exists()

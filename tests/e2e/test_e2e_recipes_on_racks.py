@@ -97,10 +97,7 @@ def test_a_recipe_from_its_check_to_its_undo(
         program.ok("-r", "t1", statement, "-y")
     before = look(program)
     login = (*(("-l", case.login) if case.login else ()), *case.flags)
-    planned = program("-r", "t1", *login, case.run, "-n")
-    assert (planned.code, case.planned in " ".join(planned.err.split())) == (2 if case.planned else 0, True), (
-        planned.err
-    )
+    program.ok("-r", "t1", *login, case.run, "-n")
     if case.rehearsed:
         assert "nothing was sent to the rack" in program.ok("-r", "t1", *f"rehearse {case.run}".split()).err
     assert look(program) == before

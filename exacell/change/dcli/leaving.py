@@ -80,7 +80,7 @@ class Leaving:
         if bad:
             return problem_of(bad[cell])
         facts = with_asm_sizes(session, services, facts, statements)
-        headers = headers_if_needed(session, services, facts)
+        headers = headers_if_needed(session, services, self.group.request, facts)
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
         )

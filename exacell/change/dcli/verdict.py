@@ -225,7 +225,7 @@ def _plans(
     statements = [found.statement for found in findings.changes]
     needed = facts_with_cellsrv_stopped(services, statements, cells) or facts_for(findings.changes)
     facts = with_asm_sizes(session, services, read_facts(session, services, request, *needed, cells=cells), statements)
-    headers = headers_if_needed(session, services, facts)
+    headers = headers_if_needed(session, services, request, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
         known = {cell: facts[cell] for cell in cells}

@@ -63,7 +63,7 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
     """
     each = _each(statement, text)
     for cell, fact in facts.items():
-        disks = _places(fact, own_of(statement, cell)) if fact.read_now else []
+        disks = places(fact, own_of(statement, cell)) if fact.read_now else []
         bad = next((disk for disk in disks if disk.status not in ("", "normal")), None)
         if bad is not None:
             raise RefusedError(
@@ -87,7 +87,7 @@ def passed_over(fact: CellFacts, statement: CellChange) -> list[str]:
     """
     if not fact.read_now:
         return []
-    return [disk.name for disk in _places(fact, statement) if disk.free < ALLOCATION_UNIT]
+    return [disk.name for disk in places(fact, statement) if disk.free < ALLOCATION_UNIT]
 
 
 def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
@@ -142,7 +142,7 @@ def _each(statement: CellChange, text: str) -> int:
     return sum(sizes) if len(sizes) == count else sum(sizes[:1]) * count
 
 
-def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
+def places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
     """Return the cell disks on which CREATE GRIDDISK makes grid disks; empty if only the cell knows them."""
     if statement.all:
         kinds = kinds_meant(fact, statement) or ()
@@ -157,7 +157,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
     Raises:
         RefusedError: names the cell.
     """
-    size = _size_of_cache(statement)
+    size = size_asked(statement)
     for cell, fact in facts.items():
         if not fact.read_now:
             continue
@@ -167,7 +167,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
                 f"{text}: {cell} has a flash cache of {format_size(fact.cache_size)} already; nothing was sent",
                 hint=f"`resize flashcache size={wanted}` flushes, drops and creates it",
             )
-        disks = _members(fact, statement)
+        disks = flash_members(fact, statement)
         if not disks:
             continue
         room = min(round_down(disk.free) for disk in disks) * len(disks)
@@ -183,7 +183,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
             )
 
 
-def _size_of_cache(statement: CellChange) -> int:
+def size_asked(statement: CellChange) -> int:
     """Return the requested bytes; 0 if there is no size, or it can't be read."""
     said = items(statement.setting("size"))
     try:
@@ -192,7 +192,7 @@ def _size_of_cache(statement: CellChange) -> int:
         return 0
 
 
-def _members(fact: CellFacts, statement: CellChange) -> Sequence[CellDisk]:
+def flash_members(fact: CellFacts, statement: CellChange) -> Sequence[CellDisk]:
     """Return the flash cell disks that CREATE uses: those that it names, or all."""
     names = {name.lower() for name in items(statement.setting("celldisk"))}
     return [disk for disk in fact.flash_disks if disk.name.lower() in names] if names else fact.flash_disks
@@ -205,7 +205,7 @@ def refuse_log_room(facts: Mapping[str, CellFacts], statement: CellChange, text:
         RefusedError: names the cell.
     """
     for cell, fact in facts.items():
-        disks = _members(fact, statement) if fact.read_now else ()
+        disks = flash_members(fact, statement) if fact.read_now else ()
         if fact.read_now and fact.flash_log:
             raise RefusedError(
                 f"{text}: {cell} has a flash log of {format_size(fact.flash_log)} already; nothing was sent",
