@@ -303,8 +303,6 @@ def _take_back(
         own = request if agreed is None else replace(request, agreed=agreed.at(number, ""))
         result = execute(session, services, own, lines[number])
         results.append(result)
-        if request.foreseen is not None and result.planned is not None:
-            request.foreseen.note_plan(result.planned.plan)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (
             statements and session.interrupted.is_set()
         ):
@@ -355,7 +353,6 @@ def _agreed(
         except RefusedError:
             return None  # It may be possible later, or is refused then.
         if planned is not None:
-            foreseen.note_plan(planned.plan)
             shown.append((statement, planned.plan, console.said))
     plans = [plan for _, plan, _ in shown if is_asked(plan, flags) and may_be_covered(plan)]
     if len(plans) < 2 or session.interrupted.is_set():

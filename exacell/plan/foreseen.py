@@ -1,18 +1,9 @@
-<<<<<<< HEAD
-"""Compute what databases and cells will show after changes that are only planned. Pure.
-
-A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
-counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them
-and where they will be, and the table of a load that will have been made. Of cells, the size that their flash cache will have and
-the space that this leaves free.
-=======
 """Hold what a preview has planned so far, and compute the facts and records as they will be after that. Pure.
 
 A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
 counts as done. In databases: parameters with their new values, redo log groups that will exist or be gone, tables as flash will
 cache them and where they will be, and the table of a load that will have been made. On cells and in ASM
 (:mod:`exacell.plan.foreseen_rack`): flash caches, grid disks, free space and disk groups.
->>>>>>> wt-told
 """
 
 from __future__ import annotations
@@ -21,12 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.core.units import MIB
-<<<<<<< HEAD
-from exacell.core.values import dataclass, replace
-=======
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import AsmFacts
->>>>>>> wt-told
 from exacell.plan.dbchange import (
     AddLog,
     AddTablespace,
@@ -38,12 +25,8 @@ from exacell.plan.dbchange import (
     SetParameter,
 )
 from exacell.plan.facts import CellFacts
-<<<<<<< HEAD
-from exacell.plan.model import Gate, Plan
-=======
 from exacell.plan.foreseen_rack import After, GroupAfter, effects
 from exacell.plan.model import Plan
->>>>>>> wt-told
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 Shown = dict[str, list[dict[str, Any]]]
@@ -75,12 +58,7 @@ class Foreseen:
     """
 
     def __init__(self) -> None:
-<<<<<<< HEAD
-        self._changes: dict[str, list[Change | MadeTable]] = {}
-        self._caches: dict[str, int] = {}
-=======
         self._noted: list[_InDatabase | After] = []
->>>>>>> wt-told
         self.moved: set[str] = set()
 
     def note(self, database: str, change: Change | MadeTable) -> None:
@@ -128,36 +106,6 @@ class Foreseen:
             elif isinstance(each, GroupAfter) and "db.diskgroup" in shown:
                 shown["db.diskgroup"] = each.in_database(shown["db.diskgroup"])
         return shown
-
-    def note_plan(self, plan: Plan) -> None:
-        """Treat the flash caches that a plan creates as created from now on."""
-        for step in (step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps):
-            for check in step.proves:
-                if step.caching_on and (check.object, check.attribute) == ("flashcache", "size"):
-                    sizes = check.value if isinstance(check.value, tuple) else (check.value,)
-                    self._caches[step.target] = int(sizes[-1] or 0)
-
-    def cells(self, facts: Mapping[str, CellFacts]) -> dict[str, CellFacts]:
-        """Return the facts of cells as they will be."""
-        return {
-            cell: _with_cache(fact, self._caches[cell]) if cell in self._caches else fact
-            for cell, fact in facts.items()
-        }
-
-
-def _with_cache(fact: CellFacts, size: int) -> CellFacts:
-    """Return the facts of a cell whose flash cache has this size, in equal shares of its flash cell disks."""
-    cache, flash = fact.flash_cache, fact.flash_disks
-    if cache is None or not flash:
-        return fact
-    before = cache.size // len(cache.cell_disks) if cache.cell_disks else 0
-    after = size // len(flash)
-    disks = tuple(
-        replace(disk, free=disk.free + (before if disk.name in cache.cell_disks else 0) - after) if disk.flash else disk
-        for disk in fact.cell_disks
-    )
-    members = tuple(disk.name for disk in flash)
-    return replace(fact, flash_cache=replace(cache, size=size, cell_disks=members), cell_disks=disks)
 
 
 def _apply(shown: Shown, change: Change | MadeTable) -> None:

@@ -120,13 +120,8 @@ def read_facts(
 ) -> dict[str, f.CellFacts]:
     """Return fresh facts from LIST statements, of ``cells`` or of every selected cell, in order.
 
-<<<<<<< HEAD
-    While a kept plan is applied, the facts that have changed since are noted. In a preview, they are as the changes that it has
-    planned so far will leave them.
-=======
     While a kept plan is applied, the facts that have changed since are noted. In a preview, the facts are as its earlier
     statements will leave them.
->>>>>>> wt-told
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
@@ -150,11 +145,7 @@ def read_facts(
     facts = {cell: found[cell] for cell in cells}
     if request.expected is not None:
         request.expected.judge(facts)
-<<<<<<< HEAD
-    return facts if request.foreseen is None else request.foreseen.cells(facts)
-=======
     return facts if request.foreseen is None else request.foreseen.on_cells(facts)
->>>>>>> wt-told
 
 
 def _gathered(
