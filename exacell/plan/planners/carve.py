@@ -312,7 +312,10 @@ def _refuse_room(
             hint="leave size= out to use the free space",
         )
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
-    hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
+    of = next(cell for cell in todo if any(disk.name == tightest for disk in disks[cell]))
+    hint = held_by(facts[of], tightest)
+    if not disks[of][0].flash:
+        hint += "; `resize griddisk` makes them smaller, `release griddisk` frees those that no disk group uses"
     for cell, cache in caches[:1]:
         count = len(disks[cell])
         need = ALLOCATION_UNIT if wanted is None else wanted
@@ -320,12 +323,14 @@ def _refuse_room(
         if smaller > 0:
             hint = (
                 f"the flash cache has the space ({format_size(cache.size)}): `resize flashcache "
-                f"size={whole_size(smaller)}` makes room"
+                f"size={whole_size(smaller)}` makes room for {format_size(round_down(need))} on each flash disk"
             )
-    asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
+    each = "at least 16M" if wanted is None else format_size(round_down(wanted))
+    asked = f"{each} each does not fit: " if wanted is not None else ""
+    kind = "flash" if disks[of][0].flash else "hard"
     raise RefusedError(
-        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the fullest disk of {fold(todo)}; "
-        "nothing was sent",
+        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the fullest disk of {fold(todo)}, and "
+        f"each {kind} disk gets one grid disk of {each}; nothing was sent",
         hint=hint,
     )
 
