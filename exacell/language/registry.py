@@ -271,6 +271,7 @@ class Command:
         streams: whether it writes while it runs; it may use the whole terminal.
         endless: whether it goes on until the user ends it.
         runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
+        asks: whether it may ask cells or hosts; False for a read of what exacell itself has kept.
         hosts: whether ON may also name hosts that are not cells.
         needs_hosts: whether it is for hosts only, so that ON is required.
         on_after: whether ON may also follow its name; none of its own words can then be ``on``.
@@ -293,6 +294,7 @@ class Command:
     streams: bool = False
     endless: bool = False
     runs: bool = False
+    asks: bool = True
     hosts: bool = False
     needs_hosts: bool = False
     on_after: bool = False
