@@ -364,12 +364,13 @@ class Call:
         return default if value is None else str(value)
 
     def own_format(self, asked: str) -> str:
-        """Return the format that a command with its own formats writes: ``format=``, else the one asked for in front of the
-        statement (``exacell -o csv …``), if it is one of them.
+        """Return the format that a command with its own formats writes: the one given with the statement, which is nearer, else
+        the one asked for in front of all statements (``exacell -o csv …``) if the command has it, else its default.
         """
         param, given = self.command.param("format"), self.text_arg("format")
-        own = param is not None and given == param.default and asked in param.choices
-        return asked if own else given
+        if given or param is None:
+            return given
+        return asked if asked in param.choices else str(param.default or "")
 
     def texts_arg(self, name: str) -> tuple[str, ...]:
         """Return the texts of an argument that takes many words; empty if it was not given."""
