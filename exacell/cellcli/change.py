@@ -6,6 +6,7 @@ Each check returns an error in one line, or an empty text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -36,6 +37,15 @@ _CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
 create-griddisk, create-threshold, alter-metricdefinition, drop-celldisk."""
 
 
+_WANTED: Mapping[Kind, tuple[str, str]] = {
+    Kind.BOOL: ("TRUE or FALSE", "true|false"),
+    Kind.INT: ("a whole number", r"|[+-]?\d+"),
+    Kind.NUMBER: ("a number", r"|[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?"),
+}
+"""What an attribute of a kind needs, and the form of that; an empty number takes a setting back. Enumerations are not checked by
+kind: releases add values to them. Source: Oracle SAGUG, alter-cell, create-threshold."""
+
+
 def check_name(verb: Verb, subject: str, name: str) -> str:
     """Return the error in ``name`` for an object that ``verb`` creates; empty if there is none."""
     if not name:
@@ -57,10 +67,15 @@ def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Val
     if attribute == "prefix" and not all(word.strip() for word in _words_of(value)):
         return "an empty prefix could mean every grid disk: write prefix=NAME, or several names in quotes with commas"
     if isinstance(value, Group):
-        return f"{attribute} needs a size, not a list in parentheses" if kind is Kind.SIZE else ""
+        wanted = "a size" if kind is Kind.SIZE else _WANTED.get(kind, ("", ""))[0]
+        return f"{attribute} needs {wanted}, not a list in parentheses" if wanted else ""
     choices = _CHOICES.get((subject, attribute))
     if choices and value.text.lower() not in choices:
         return f"'{value.text}' is not a value of {attribute}; it can be {', '.join(choices[:-1])} or {choices[-1]}"
+    if kind in _WANTED:
+        wanted, form = _WANTED[kind]
+        good = re.fullmatch(form, value.text, re.IGNORECASE)
+        return "" if good else f"{attribute} needs {wanted}, not '{value.text}'"
     if kind is not Kind.SIZE:
         return ""
     # A prefix list has one size for each prefix. Source: Oracle SAGUG, create-griddisk.

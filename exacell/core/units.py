@@ -100,14 +100,24 @@ def human_size(size_bytes: int | float) -> str:
     return f"{sign}{value:.0f}B"
 
 
-_EXACT_SIZE = 10
-"""Maximum number of characters of a size that is shown exactly, as CellCLI prints it; a longer one is rounded."""
+_DECIMALS = 4
+"""Maximum number of decimals of a size that is shown as CellCLI prints it."""
 
 
 def size_text(size_bytes: int | float) -> str:
     """Return a size for display: exactly as CellCLI prints it if that is short (``364.75G``), otherwise rounded."""
     exact = format_size(int(size_bytes)) if float(size_bytes).is_integer() else ""
-    return exact if exact and len(exact) <= _EXACT_SIZE else human_size(size_bytes)
+    return exact if exact and _short(exact) else human_size(size_bytes)
+
+
+def exact_size(size_bytes: int) -> str:
+    """Return a limit or a part of a calculation for display: exact, as CellCLI prints it or as a whole number (``20832M``)."""
+    exact = format_size(size_bytes)
+    return exact if _short(exact) else whole_size(size_bytes)
+
+
+def _short(size: str) -> bool:
+    return len(size.partition(".")[2]) <= _DECIMALS + 1
 
 
 def sizes_apart(*sizes: int) -> list[str]:

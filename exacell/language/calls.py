@@ -231,7 +231,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             continue
         if param.required:
             raise _missing(command, param, base + len(text), next(iter(extra), "") if param.positional else "")
-        if param.default is not None:
+        if param.default is not None and param.name != "format":  # See Call.own_format.
             args[param.name] = convert(param, param.default, base, base + len(text))
     kept = " ".join(word.raw for word in (*words[: len(command.words)], *bare))
     return Call(command=command, args=args, extra=extra, flags=flags, text=kept), flags

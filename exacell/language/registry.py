@@ -271,6 +271,7 @@ class Command:
         streams: whether it writes while it runs; it may use the whole terminal.
         endless: whether it goes on until the user ends it.
         runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
+        asks: whether it may ask cells or hosts; False for a read of what exacell itself has kept.
         hosts: whether ON may also name hosts that are not cells.
         needs_hosts: whether it is for hosts only, so that ON is required.
         on_after: whether ON may also follow its name; none of its own words can then be ``on``.
@@ -293,6 +294,7 @@ class Command:
     streams: bool = False
     endless: bool = False
     runs: bool = False
+    asks: bool = True
     hosts: bool = False
     needs_hosts: bool = False
     on_after: bool = False
@@ -362,12 +364,13 @@ class Call:
         return default if value is None else str(value)
 
     def own_format(self, asked: str) -> str:
-        """Return the format that a command with its own formats writes: ``format=``, else the one asked for in front of the
-        statement (``exacell -o csv …``), if it is one of them.
+        """Return the format that a command with its own formats writes: the one given with the statement, which is nearer, else
+        the one asked for in front of all statements (``exacell -o csv …``) if the command has it, else its default.
         """
         param, given = self.command.param("format"), self.text_arg("format")
-        own = param is not None and given == param.default and asked in param.choices
-        return asked if own else given
+        if given or param is None:
+            return given
+        return asked if asked in param.choices else str(param.default or "")
 
     def texts_arg(self, name: str) -> tuple[str, ...]:
         """Return the texts of an argument that takes many words; empty if it was not given."""

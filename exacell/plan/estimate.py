@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from exacell.core.cellset import fold, grouped, told_together
-from exacell.core.units import MIB, format_size, human_size
+from exacell.core.units import MIB, exact_size, human_size
 from exacell.core.values import dataclass, replace
 from exacell.plan.asmchange import outline_of
 from exacell.plan.facts import CellFacts, Record
@@ -219,10 +219,10 @@ def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int
     groups = grouped(((len(fact.flash_disks), sizes[fact.cell], fact.cache_room()), fact.cell) for fact in todo)
     notes = []
     for (disks, size, room), cells in groups.items():
-        note = f"{fold(cells)}: {format_size(size)} = {disks} flash disks × {format_size(size // disks, largest='G')}"
+        note = f"{fold(cells)}: {exact_size(size)} = {disks} flash disks × {exact_size(size // disks)}"
         if size != asked:
-            note += f" ({format_size(asked)} rounded down to 16M a disk)"
-        notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
+            note += f" ({exact_size(asked)} rounded down to 16M a disk)"
+        notes.append(f"{note}; {exact_size((room - size) // disks)} stay free on each flash disk")
     writeback = [fact for fact in todo if fact.writeback and fact.flash_cache]
     if writeback:
         notes.append("write-back: each cache is flushed and proven empty before it is dropped")

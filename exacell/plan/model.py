@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from exacell.core.units import format_size
+from exacell.core.units import exact_size
 from exacell.core.values import dataclass, field, replace
 from exacell.plan.facts import CellFacts
 from exacell.plan.targets import Kind, kind_of
@@ -101,7 +101,7 @@ class Check:
 
     def _text_of(self, value: FactValue) -> str:
         if isinstance(value, int) and self.attribute.endswith(_SIZES) and self.op is not Op.COUNT:
-            return format_size(value)
+            return exact_size(value)
         return "" if value is None else str(value)
 
 

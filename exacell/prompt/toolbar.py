@@ -69,6 +69,8 @@ def intent(session: Session, line: Line) -> str:
         return _running(session, line)
     if effect is Effect.LOCAL:
         return "changes only exacell's own state"
+    if line.call is not None and not line.call.command.asks:
+        return "shows what exacell has kept: no cell is asked"
     if line.call is not None and line.call.command.needs_hosts and not line.on:
         groups = session.rack.host_groups if session.rack is not None else ()
         return f"{line.call.command.name} is for hosts: on @{next(iter(groups), 'GROUP')} …"

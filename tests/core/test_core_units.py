@@ -12,6 +12,7 @@ from exacell.core.units import (
     KIB,
     MIB,
     TIB,
+    exact_size,
     format_duration,
     format_size,
     format_wait,
@@ -19,12 +20,21 @@ from exacell.core.units import (
     parse_duration,
     parse_size,
     round_down,
+    size_text,
     sizes_apart,
     whole_size,
 )
 from tests.support.every import every
 
 SIZES = st.integers(min_value=0, max_value=1 << 60)
+
+
+@given(SIZES)
+def test_no_size_that_somebody_reads_has_more_than_four_decimals(size: int) -> None:
+    """Neither a rounded one nor an exact one, which is the whole size and can be typed as it stands."""
+    for shown in (size_text(size), exact_size(size)):
+        assert len(shown.strip("BKMGT").partition(".")[2]) <= 4, shown
+    assert parse_size(exact_size(size)) == size
 
 
 @given(SIZES, st.sampled_from(["G", "T"]))

@@ -28,7 +28,7 @@ def test_asm_shrinks_before_the_cells_and_grows_behind_them(tmp_path: Path, text
     operator = rack.operator()
     operator.console = operator.services.console = Answering(lambda: None)
     steps = [
-        ("", "3G", "would be smaller than ASM uses of it, 4.796875G"),
+        ("", "3G", "would be smaller than ASM uses of it, 4912M"),
         ("alter diskgroup PP resize all size 3072M", "3G", "not every ASM instance shows that PP is quiet"),
         ("wait", "2G", "would be smaller than ASM uses of it, 3G"),
     ]

@@ -117,11 +117,14 @@ def test_flags_stand_before_or_behind(text: str) -> None:
 
 
 def test_o_is_the_format_of_what_writes_its_own() -> None:
-    """-o is never ignored by a command with formats of its own: it is one of them, in front and behind, or refused."""
+    """-o is never ignored by a command with formats of its own: it is one of them, in front and behind, or refused; what a
+    statement says itself is nearer than what was asked for in front of all statements."""
     call = parse_line("journal export -o csv").call
     assert call is not None and call.args["format"] == "csv"
     plain = parse_line("journal export").call
     assert plain is not None and [plain.own_format(asked) for asked in ("csv", "", "yaml")] == ["csv", "jsonl", "jsonl"]
+    nearer = parse_line("journal export format=jsonl").call
+    assert nearer is not None and [nearer.own_format(asked) for asked in ("csv", "")] == ["jsonl", "jsonl"]
     for text in ("metrics export x -o json", "journal export format=jsonl -o csv"):
         with pytest.raises(StatementError, match="does not write -o") as caught:
             parse_line(text)

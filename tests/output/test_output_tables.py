@@ -37,7 +37,7 @@ def test_columns_are_aligned_and_sizes_stand_right() -> None:
     ],
 )
 def test_sizes_are_exact_when_short_else_rounded(size_bytes: int, shown: str) -> None:
-    """A size is CellCLI's own spelling up to ten characters, else rounded to four digits."""
+    """A size is CellCLI's own spelling up to four decimals, else rounded to four digits."""
     exact = size_text(size_bytes)
     assert exact == shown or len(exact) <= 10
 

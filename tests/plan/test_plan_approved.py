@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -295,6 +296,13 @@ CASES: dict[str, Callable[[], Plan]] = {
 def test_plan_is_as_approved(name: str) -> None:
     """The plan of this case, or its refusal, is word for word the one that was read and kept."""
     check_approved(APPROVED, name, lines_of(CASES[name]))
+
+
+def test_no_note_or_refusal_has_a_long_figure() -> None:
+    """What somebody reads of a plan has at most four decimals; statements are exact."""
+    read = ("note", "warning", "refused", "way out")
+    said = [line for file in APPROVED.glob("*.txt") for line in file.read_text().splitlines() if line.startswith(read)]
+    assert said and not [line for line in said if re.search(r"\d\.\d{5,}[KMGT]", line)]
 
 
 def test_nothing_is_approved_that_no_case_has() -> None:

@@ -253,6 +253,9 @@ def test_longest_name_allowed() -> None:
     assert carve(cell(), prefix="a" * 14).changes_something
 
 
+WAYS = "; `resize griddisk` makes them smaller, `release griddisk` frees those that no disk group uses"
+
+
 def test_carve_offers_the_resize() -> None:
     """Where the flash cache owns the space, the resize that makes room is named, and it really does."""
     full = with_free(cell(), 0)
@@ -261,7 +264,8 @@ def test_carve_offers_the_resize() -> None:
     assert "the flash cache has the space (40G): `resize flashcache size=38G` makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
         carve(full)
-    assert "resize flashcache size=40928M` makes room" in caught.value.hint
+    assert "resize flashcache size=40928M` makes room for 16M on each flash disk" in caught.value.hint
+    assert "each flash disk gets one grid disk of at least 16M" in caught.value.message
     with pytest.raises(RefusedError) as caught:
         carve(
             replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)),
@@ -269,7 +273,8 @@ def test_carve_offers_the_resize() -> None:
             prefix="R",
             each=GIB,
         )
-    assert caught.value.hint == "CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G, disk group DATA)"
+    assert "each hard disk gets one grid disk of 1G" in caught.value.message
+    assert caught.value.hint == f"CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G, disk group DATA){WAYS}"
     with pytest.raises(RefusedError) as caught:
         carve(replace(full, flash_cache=None))
     assert caught.value.hint == "`show griddisk` shows what uses the space"
@@ -287,7 +292,7 @@ def test_what_holds_the_tightest_disk_is_told_of_its_own_cell() -> None:
     roomy = replace(cell(), cell_disks=tuple(replace(d, free=9 * GIB) for d in cell().cell_disks))
     with pytest.raises(RefusedError) as caught:
         carve(roomy, cell(CELLS[1]), media="hard", prefix="R", each=2 * GIB)
-    assert caught.value.hint == f"CD_00_{CELLS[1]} holds DATA_CD_00_{CELLS[1]} (100G, disk group DATA)"
+    assert caught.value.hint == f"CD_00_{CELLS[1]} holds DATA_CD_00_{CELLS[1]} (100G, disk group DATA){WAYS}"
 
 
 def test_carve_skips_cells_without_that_media() -> None:

@@ -87,7 +87,7 @@ def test_grow_is_cells_first() -> None:
 def test_arithmetic_is_shown() -> None:
     """The notes tell what each disk becomes in units of 16M, what was rounded, and what stays free in the group."""
     notes = " ".join(resize(80 * GIB + 5 * MIB).notes)
-    assert "5120 × 16M, 80.0048828125G rounded down" in notes
+    assert "5120 × 16M, 81925M rounded down" in notes
     assert "600G raw → 480G, 58.59G of it used: 421.4G stay free" in notes
 
 

@@ -399,7 +399,7 @@ def test_a_boolean_stands_in_a_plan_as_cells_print_it(value: object, before: str
         statement="s", rack="t1", stages=(Stage(title="t", steps=(Step(target=CELLS[0], statement="s", what="w"),)),)
     )
     rows = ({"name": CELLS[0], "metricCollection": value},)
-    (told,) = with_changes(plan, parse("alter cell metricCollection=maybe"), {CELLS[0]: rows}).steps
+    (told,) = with_changes(plan, parse(f"alter cell metricCollection={not value}"), {CELLS[0]: rows}).steps
     assert [change.before for change in told.changes] == [before]
 
 

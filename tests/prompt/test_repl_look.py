@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from exacell.change.execute import execute
+from exacell.core.errors import ExacellError
+from exacell.emulator.server.rack_world import RackWorld
+from exacell.language.line import parse_line
+from exacell.language.registry import Effect, commands
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import prompt_fragments
 from exacell.prompt.check import Surroundings, live_error
@@ -20,8 +27,10 @@ from exacell.session.history import (
     read_entries,
 )
 from exacell.session.opening import open_session
+from exacell.session.request import Request
 from exacell.session.services import Services
 from exacell.session.state import Options, Session
+from tests.support.worlds import session_on
 
 
 def context(home: Path, rack: str = "") -> tuple[Session, Services]:
@@ -74,6 +83,8 @@ def test_a_production_rack_is_red(home: Path) -> None:
         ("flush flashcache -y", "WRITE performance risk on 3 cells: plan first, then without a question"),
         ("flush flashcache -n", "plan for 3 cells: nothing is sent"),
         ("alter flashcache all flush", "WRITE performance risk on 3 cells: plan first"),
+        ("journal", "shows what exacell has kept: no cell is asked"),
+        ("delta a b", "no cell is asked"),
         ("racks", "changes only exacell's own state"),
         ("racks; flush flashcache", "WRITE performance risk on 3 cells: plan first"),
         ("!ls", "local shell command"),
@@ -101,6 +112,19 @@ def test_a_production_rack_is_red(home: Path) -> None:
 def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) -> None:
     """The toolbar says what Enter would do, what is wrong, or how the statement goes on."""
     assert said in shown(toolbar_fragments(context(home, "t1")[0], text, len(text)))
+
+
+def test_what_asks_no_cell_asks_none(tmp_path: Path) -> None:
+    """A command of which the toolbar says so sends nothing to any cell, host or database."""
+    session, services, transport = session_on(RackWorld.create("t1", {}), tmp_path)
+    named = [command for command in commands().values() if not command.asks]
+    assert len(named) > 20 and all(command.effect is Effect.READ for command in named)
+    for command in named:
+        line = parse_line(command.example)
+        assert line is not None and line.call is not None
+        with mock.patch.object(transport, "run", wraps=transport.run) as sent, suppress(ExacellError):
+            execute(session, services, Request(), line)
+        assert not sent.called, command.name
 
 
 @pytest.mark.parametrize(

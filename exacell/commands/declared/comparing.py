@@ -15,6 +15,7 @@ COMMANDS = (
         name="compare",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="compare measurements: B with A, and whether the difference is more than chance (cells: drift)",
         details="A and B are imports, files that import can read, files that recipes kept ([r3:]NAME[@HOST]), "
         "snapshots, intervals between two snapshots (on1..on2 and off1..off2: counts a second, shares, what "
@@ -78,6 +79,7 @@ COMMANDS = (
         name="report verify",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="prove that nothing in a report's archive was changed",
         details="Each file is compared with its SHA-256. The seal was shown when the archive was made; it proves "
         "that the list of sums is the same as then.",

@@ -33,6 +33,7 @@ COMMANDS = (
         name="files",
         group="racks",
         effect=Effect.READ,
+        asks=False,
         summary="every place on this machine that exacell writes into, with its size",
         details="-o json also has what is lost without it. Files that you name yourself (spool, > FILE, report to=, copy "
         "from) are not among them, but their drafts in this folder are. On cells nothing is written; on other hosts, "

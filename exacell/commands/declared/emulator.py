@@ -134,6 +134,7 @@ COMMANDS = (
         name="emulator status",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the emulated racks and whether they run",
         example="emulator status",
         params=(Param(name="name", kind=Kind.RACK, positional=True, help="only this one"),),
@@ -144,6 +145,7 @@ COMMANDS = (
         name="emulator ssh-config",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="an ssh_config with which ssh, scp and sftp reach the rack's hosts",
         example="emulator ssh-config t1",
         params=(_NAME,),
@@ -154,6 +156,7 @@ COMMANDS = (
         name="emulator hosts",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the addresses with port 22 of the hosts of a rack that was started with port22=yes, for /etc/hosts",
         details="For ssh clients that can only use port 22 and read no ssh_config. The key is id_ed25519 beside the "
         "file that emulator status -o json names as sshConfig.",
@@ -246,6 +249,7 @@ COMMANDS = (
         name="emulator path",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="a directory for the PATH of other programs on this machine: its cellcli reaches the rack",
         details="EXACELL_EMU_HOST chooses the host (the first cell; for sqlplus, asmcmd and srvctl the first database "
         "node), EXACELL_EMU_LOGIN the login (celladmin, grid). Its hostname, whoami, id and uname speak for that host.",

@@ -71,6 +71,7 @@ COMMANDS = (
         name="results",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the result of an experiment: verdict, how sure it is, blocks; or what a recipe's run has kept",
         details="Without a name: the newest experiment. --all lists this rack's experiments and the runs of recipes "
         "that kept something (keep). For such a run each file is listed with host, size and SHA-256, and read "

@@ -45,6 +45,7 @@ COMMANDS = (
         name="imports",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the imports that were kept, oldest first",
         example="imports",
         handler="exacell.commands.importing:imports",

@@ -34,6 +34,7 @@ COMMANDS = (
         name="journal show",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the changes made on this rack, or one of them as a page",
         details="Who (operating-system user, SUDO_USER, host, key fingerprint when known), why (--reason, --ticket, "
         "recipe), statement, targets, risk and how it ended, in this host's time. With a number: that change as a "
@@ -57,6 +58,7 @@ COMMANDS = (
         name="journal",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary=f"the last {RECENT} changes made on this rack; journal show lists all",
         details="With a number: that change as a page, as journal show does.",
         example="journal",
@@ -76,6 +78,7 @@ COMMANDS = (
         name="journal export",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
         details="jsonl: one object per row with everything, also prev and hash, so that any program can follow "
         "the chain (help docs journal explains how). csv: one line per row with who, why, statement, reply and "
@@ -95,6 +98,7 @@ COMMANDS = (
         name="journal verify",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="check the hash chain: no row edited, removed, moved or cut off",
         details="The number and hash of the newest row are also in a second file, and every change prints them. "
         "Keep that line elsewhere: with it a cut tail is found even when both files were rewritten.",

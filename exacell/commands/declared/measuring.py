@@ -49,6 +49,7 @@ COMMANDS = (
         name="trace summarize",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the waits of 10046 trace files: an exact distribution of each event, its tail, and what is missing",
         details="Every wait counts, by event and microsecond; nothing is sampled. Times are in microseconds, "
         "quantiles are R's type 7. Text of statements and bind values that look like waits are not counted, and "
@@ -162,6 +163,7 @@ COMMANDS = (
         name="trace list",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="what was collected from trace files of this rack, oldest first",
         example="trace list",
         handler="exacell.commands.measuring:list_traces",
@@ -170,6 +172,7 @@ COMMANDS = (
         name="trace compare",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="how an event's waits differ between two sets of 10046 trace files, and what such a test can't show",
         details="a and b are names from trace collect, or files. b is compared with a: means, effect size, shift, "
         "quantiles, and how many waits are longer than the mean by 1 to 500 ms. The test over all waits is naive, "

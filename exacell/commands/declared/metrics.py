@@ -76,6 +76,7 @@ COMMANDS = (
         name="snaps",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="the snapshots of this rack, oldest first",
         example="snaps",
         handler="exacell.commands.metrics:snaps",
@@ -84,6 +85,7 @@ COMMANDS = (
         name="delta",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="what happened between two snapshots, per cell and over the rack",
         details="Only counters are subtracted. A flush, a new cache or log, or a restart of CELLSRV sets counters "
         "back to 0, and a large load afterwards can hide that. So exacell checks the counters, CELLSRV's start "
@@ -105,6 +107,7 @@ COMMANDS = (
         name="explain",
         group=GROUP,
         effect=Effect.READ,
+        asks=False,
         summary="what happened between two snapshots, in sentences, and the figures behind them",
         details="For the flash log: how often flash answered first, outliers that were prevented, actual and "
         "missed, why writes did not use it, errors, and when and why a comparison of flash logging can't show "

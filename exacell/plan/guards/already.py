@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from exacell.cellcli.statement import Change, Scalar, Statement
-from exacell.core.units import format_size, parse_size, round_down
+from exacell.core.units import parse_size, round_down, size_text
 from exacell.plan.facts import FLUSHED, CellFacts, rounded_cache
 from exacell.plan.guards.targets import names_made, targets_of
 
@@ -45,13 +45,13 @@ def _cache_made(statement: Change, fact: CellFacts) -> str:
         return ""
     size = _only_size(statement) if statement.settings else fact.cache_room()
     same = size and fact.cache_size in (size, rounded_cache(size, disks))
-    return f"its flash cache is {format_size(fact.cache_size)} already" if same else ""
+    return f"its flash cache is {size_text(fact.cache_size)} already" if same else ""
 
 
 def _log_made(statement: Change, fact: CellFacts) -> str:
     """Return why CREATE FLASHLOG ALL with a size changes nothing: a log of that size exists."""
     same = _only_size(statement) == fact.flash_log
-    return f"its flash log is {format_size(fact.flash_log)} already" if same else ""
+    return f"its flash log is {size_text(fact.flash_log)} already" if same else ""
 
 
 def _cache_switched(statement: Change, fact: CellFacts) -> str:

@@ -11,14 +11,7 @@ from exacell.cellcli.statement import Change as CellChange
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.meant import near
-from exacell.core.units import (
-    ALLOCATION_UNIT,
-    format_size,
-    parse_size,
-    round_down,
-    size_text,
-    whole_size,
-)
+from exacell.core.units import ALLOCATION_UNIT, exact_size, parse_size, round_down, size_text, whole_size
 from exacell.plan.facts import CellDisk, CellFacts, rounded_cache
 from exacell.plan.guards.targets import items, kinds_meant, own_of, prefixes
 from exacell.plan.planners.carve import held_by, taken_prefix
@@ -72,7 +65,7 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
             )
         full = [disk for disk in disks if disk.free < (each or ALLOCATION_UNIT)]
         if full and (each or len(full) == len(disks)):
-            wanted = f", {format_size(each)} are needed" if each else ", less than the 16M of the smallest grid disk"
+            wanted = f", {exact_size(each)} are needed" if each else ", less than the 16M of the smallest grid disk"
             raise RefusedError(
                 f"{text}: {cell}: {full[0].name} has {size_text(full[0].free)} free{wanted}; nothing was sent",
                 hint=held_by(fact, full[0].name),
@@ -164,7 +157,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
         if fact.flash_cache is not None:
             wanted = whole_size(size) if size else "…"
             raise RefusedError(
-                f"{text}: {cell} has a flash cache of {format_size(fact.cache_size)} already; nothing was sent",
+                f"{text}: {cell} has a flash cache of {size_text(fact.cache_size)} already; nothing was sent",
                 hint=f"`resize flashcache size={wanted}` flushes, drops and creates it",
             )
         disks = flash_members(fact, statement)
@@ -172,12 +165,12 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
             continue
         room = min(round_down(disk.free) for disk in disks) * len(disks)
         if not room or size > room:
-            most = f"there is room for {format_size(room)} at most" if room else "its flash disks have no free space"
+            most = f"there is room for {exact_size(room)} at most" if room else "its flash disks have no free space"
             raise RefusedError(
                 f"{text}: {cell}: {most}; nothing was sent", hint="`show griddisk` shows what uses the space"
             )
         if size and not rounded_cache(size, len(disks)):
-            least = format_size(ALLOCATION_UNIT * len(disks))
+            least = exact_size(ALLOCATION_UNIT * len(disks))
             raise RefusedError(
                 f"{text}: {cell}: a flash cache on {len(disks)} disks has at least {least}; nothing was sent"
             )
@@ -208,7 +201,7 @@ def refuse_log_room(facts: Mapping[str, CellFacts], statement: CellChange, text:
         disks = flash_members(fact, statement) if fact.read_now else ()
         if fact.read_now and fact.flash_log:
             raise RefusedError(
-                f"{text}: {cell} has a flash log of {format_size(fact.flash_log)} already; nothing was sent",
+                f"{text}: {cell} has a flash log of {size_text(fact.flash_log)} already; nothing was sent",
                 hint="type `drop flashlog` first",
             )
         if disks and all(disk.free < ALLOCATION_UNIT for disk in disks):

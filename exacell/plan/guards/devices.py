@@ -12,7 +12,7 @@ from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setti
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for, near, no_such
-from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
+from exacell.core.units import ALLOCATION_UNIT, counted, exact_size, parse_size, round_down
 from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
@@ -307,10 +307,10 @@ def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
         raise refuse(f"LUN {lun.name} is {lun.status or 'of unknown status'}", "replace its disk first")
     size = parse_size(wanted.size) if wanted.size else None
     if size is not None and round_down(size) < ALLOCATION_UNIT:
-        raise refuse(f"a cell disk has at least 16M, not {format_size(size)}", "without size=, it gets the whole LUN")
+        raise refuse(f"a cell disk has at least 16M, not {exact_size(size)}", "without size=, it gets the whole LUN")
     if size is not None and lun is not None and lun.size and size > lun.size:
         raise refuse(
-            f"LUN {lun.name} has {format_size(lun.size)}, not {format_size(size)}",
+            f"LUN {lun.name} has {exact_size(lun.size)}, not {exact_size(size)}",
             "without size=, it gets the whole LUN",
         )
     where = lun.name if lun is not None else f"of physical disk {wanted.drive}"

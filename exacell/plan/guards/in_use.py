@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.cellset import summed
 from exacell.core.errors import RefusedError
-from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, size_text, whole_size
+from exacell.core.units import ALLOCATION_UNIT, exact_size, parse_size, round_down, size_text, whole_size
 from exacell.plan.asmspace import ways_out
 from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
@@ -109,7 +109,7 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
             )
         if grid.asm_size > size:
             raise RefusedError(
-                f"{text}: {fact.cell}: {grid.name} would be smaller than ASM uses of it, {format_size(grid.asm_size)}; nothing "
+                f"{text}: {fact.cell}: {grid.name} would be smaller than ASM uses of it, {exact_size(grid.asm_size)}; nothing "
                 "was sent",
                 hint=way,
             )

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from exacell.core.cellset import fold_briefly, grouped
-from exacell.core.units import MIB, counted, format_size, human_size
+from exacell.core.units import MIB, counted, exact_size, human_size
 from exacell.plan.asmchange import AddDisks, DropDisks, NewDisk, ResizeDisks, SwitchDisks
 from exacell.plan.asmfacts import AsmDisk, AsmFacts
 from exacell.plan.asmspace import least_disk
@@ -249,11 +249,11 @@ class _Resize(Maker):
             size = disk.os_mb * MIB if change.size is None else change.size
             if size > disk.os_mb * MIB:
                 self.refuse(
-                    f"{disk.grid_disk} has {disk.os_mb} MB on its cell, less than {format_size(size)} (ORA-15036)",
+                    f"{disk.grid_disk} has {disk.os_mb} MB on its cell, less than {exact_size(size)} (ORA-15036)",
                     "`resize griddisk prefix=… size=…` makes the grid disks and the disk group larger",
                 )
             if size < least_disk(self.group.au_size):
-                self.refuse(f"a disk has at least {format_size(least_disk(self.group.au_size))} here (ORA-15037)")
+                self.refuse(f"a disk has at least {exact_size(least_disk(self.group.au_size))} here (ORA-15037)")
             sizes[disk.name] = size // unit * unit // MIB
         if len(set(sizes.values())) > 1:
             found = ", ".join(map(str, sorted(set(sizes.values()))))

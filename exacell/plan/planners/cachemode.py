@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.core.cellset import told_together
-from exacell.core.units import format_size
+from exacell.core.units import size_text
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import in_use
@@ -140,19 +140,19 @@ def _way(fact: CellFacts) -> str:
 def _made(fact: CellFacts, size: int, usual: int | None) -> str:
     """Return a phrase with the new size of the cache, and the reason for it."""
     if fact.flash_cache is not None:
-        return f"the flash cache is re-created at {format_size(size)}"
+        return f"the flash cache is re-created at {size_text(size)}"
     if not size:
         return "it has no flash cache and no free space for one"
     if usual is None:
-        return f"it has no flash cache: one is created at {format_size(size)}, all the free space"
+        return f"it has no flash cache: one is created at {size_text(size)}, all the free space"
     if size < usual:
-        room = f"all the free space; the other cells' {format_size(usual)} do not fit"
-        return f"it has no flash cache: one is created at {format_size(size)}, {room}"
-    return f"it has no flash cache: one is created at {format_size(size)} as on the other cells"
+        room = f"all the free space; the other cells' {size_text(usual)} do not fit"
+        return f"it has no flash cache: one is created at {size_text(size)}, {room}"
+    return f"it has no flash cache: one is created at {size_text(size)} as on the other cells"
 
 
 def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
-    missing = [f"a flash cache of {format_size(sizes[fact.cell])}"] if fact.flash_cache is None else []
+    missing = [f"a flash cache of {size_text(sizes[fact.cell])}"] if fact.flash_cache is None else []
     missing += ["the grid disks that are missing in ASM"] if _missed(fact) else []
     missing += ["the PMEM cache"] if not missing else []
     return f"{fact.cell}: already in this mode; missing parts are restored: {', '.join(missing)}"

@@ -6,14 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
-from exacell.core.units import (
-    ALLOCATION_UNIT,
-    counted,
-    format_size,
-    round_down,
-    size_text,
-    whole_size,
-)
+from exacell.core.units import ALLOCATION_UNIT, counted, exact_size, format_size, round_down, size_text, whole_size
 from exacell.core.values import dataclass
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
@@ -146,15 +139,15 @@ def carve_plan(rack: str, facts: Mapping[str, CellFacts], carving: Carving, *, s
 def _usable_note(usable: int, keeping: Keeping, spread: Sequence[int]) -> str:
     copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
     return (
-        f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
-        f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
+        f"{exact_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
+        f"rounded up to 16M and to allocation units of {exact_size(keeping.au_size)}"
     )
 
 
 def _room_note(free: int, tightest: str, size: int) -> str:
     """Return the arithmetic behind the size of each grid disk, in bytes: the tightest disk's free space, rounded down."""
-    each = f"each grid disk {format_size(size)} ({size // ALLOCATION_UNIT} × 16M, {size} bytes)"
-    return f"smallest free space: {format_size(free)} on {tightest}; {each}"
+    each = f"each grid disk {exact_size(size)} ({size // ALLOCATION_UNIT} × 16M, {size} bytes)"
+    return f"smallest free space: {exact_size(free)} on {tightest}; {each}"
 
 
 def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:
@@ -245,14 +238,14 @@ def held_by(fact: CellFacts, cell_disk: str) -> str:
     if cache is not None and cell_disk in cache.cell_disks:
         most = fact.cache_room() // max(len(fact.flash_disks), 1)
         return (
-            f"the flash cache has the space ({format_size(cache.size)}): `resize flashcache size=…` makes room, "
-            f"at most {format_size(most)} on each flash disk"
+            f"the flash cache has the space ({size_text(cache.size)}): `resize flashcache size=…` makes room, "
+            f"at most {exact_size(most)} on each flash disk"
         )
     grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
     if not grids:
         return "`show griddisk` shows what uses the space"
     names = [
-        f"{grid.name} ({format_size(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
+        f"{grid.name} ({size_text(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
         for grid in grids
     ]
     return f"{cell_disk} holds {', '.join(names)}"
@@ -286,12 +279,12 @@ def _done(
                 hint=f"type `release griddisk prefix={prefix}` first, or use another prefix",
             )
         if len(sizes) > 1 or (wanted is not None and sizes != {round_down(wanted)}):
-            found = ", ".join(sorted(format_size(size) for size in sizes))
+            found = ", ".join(sorted(exact_size(size) for size in sizes))
             raise RefusedError(
                 f"carve griddisk: {cell} has grid disks {prefix}_* of {found} already",
                 hint=f"type `release griddisk prefix={prefix}` first, or use another prefix",
             )
-        done[cell] = f"it has {counted(len(grids), 'grid disk')} {prefix}_* of {format_size(grids[0].size)} already"
+        done[cell] = f"it has {counted(len(grids), 'grid disk')} {prefix}_* of {size_text(grids[0].size)} already"
     return done
 
 
@@ -308,24 +301,29 @@ def _refuse_room(
         return
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(
-            f"carve griddisk: {format_size(wanted)} is too small: a grid disk has at least 16M",
+            f"carve griddisk: {exact_size(wanted)} is too small: a grid disk has at least 16M",
             hint="leave size= out to use the free space",
         )
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
-    hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
+    of = next(cell for cell in todo if any(disk.name == tightest for disk in disks[cell]))
+    hint = held_by(facts[of], tightest)
+    if not disks[of][0].flash:
+        hint += "; `resize griddisk` makes them smaller, `release griddisk` frees those that no disk group uses"
     for cell, cache in caches[:1]:
         count = len(disks[cell])
         need = ALLOCATION_UNIT if wanted is None else wanted
         smaller = round_down((facts[cell].cache_room() - need * count) // count) * count
         if smaller > 0:
             hint = (
-                f"the flash cache has the space ({format_size(cache.size)}): `resize flashcache "
-                f"size={whole_size(smaller)}` makes room"
+                f"the flash cache has the space ({size_text(cache.size)}): `resize flashcache "
+                f"size={whole_size(smaller)}` makes room for {exact_size(round_down(need))} on each flash disk"
             )
-    asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
+    each = "at least 16M" if wanted is None else exact_size(round_down(wanted))
+    asked = f"{each} each does not fit: " if wanted is not None else ""
+    kind = "flash" if disks[of][0].flash else "hard"
     raise RefusedError(
-        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the fullest disk of {fold(todo)}; "
-        "nothing was sent",
+        f"carve griddisk: {asked}{exact_size(round_down(free))} is free on {tightest}, the fullest disk of {fold(todo)}, and "
+        f"each {kind} disk gets one grid disk of {each}; nothing was sent",
         hint=hint,
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent
-from exacell.core.units import MIB, format_size, human_size
+from exacell.core.units import MIB, exact_size, format_size, human_size
 from exacell.plan.dbchange import (
     AddLog,
     AddTablespace,
@@ -176,7 +176,7 @@ class _Maker(TablespaceMaker):
         """Raise RefusedError for a size that no group can have, or a thread that no instance writes."""
         if change.size is not None and change.size < LEAST_LOG:
             raise RefusedError(
-                f"ADD LOGFILE SIZE {format_size(change.size)} refused: a redo log group has at least {format_size(LEAST_LOG)} "
+                f"ADD LOGFILE SIZE {exact_size(change.size)} refused: a redo log group has at least {exact_size(LEAST_LOG)} "
                 "(ORA-00336); nothing was sent",
                 hint="write K, M, G or T after the size: SIZE 4G",
             )

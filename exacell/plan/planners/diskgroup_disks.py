@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from exacell.core.cellset import fold_briefly, grouped
 from exacell.core.errors import RefusedError
-from exacell.core.units import counted, format_size
+from exacell.core.units import counted, exact_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.asmspace import grid_disk_of, largest_au, least_disk
 from exacell.plan.checks import group_check
@@ -124,12 +124,12 @@ def refuse_small(name: str, prefix: str, au_size: int, disk: int) -> None:
     if disk >= least:
         return
     fits = largest_au(disk)
-    larger = format_size(grid_disk_of(least, au_size))
+    larger = exact_size(grid_disk_of(least, au_size))
     ways = [f"au_size={fits >> 20}m fits"] if fits else []
     ways.append(f"release griddisk prefix={prefix}, then carve griddisk prefix={prefix} with size={larger}")
     raise RefusedError(
-        f"create diskgroup {name}: with au_size={au_size >> 20}M a disk has at least {format_size(least)}, and the grid "
-        f"disks {prefix}_* have {format_size(disk)}; nothing was sent",
+        f"create diskgroup {name}: with au_size={au_size >> 20}M a disk has at least {exact_size(least)}, and the grid "
+        f"disks {prefix}_* have {exact_size(disk)}; nothing was sent",
         hint="; or ".join(ways),
     )
 

@@ -6,12 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from exacell.core.cellset import fold, grouped, label_of, told_together
 from exacell.core.errors import RefusedError
-from exacell.core.units import (
-    format_size,
-    human_size,
-    parse_size,
-    whole_size,
-)
+from exacell.core.units import exact_size, format_size, human_size, parse_size, size_text, whole_size
 from exacell.plan.estimate import flush_notes, flush_seconds, resize_notes, resize_warnings
 from exacell.plan.facts import FLUSHED, FLUSHING, CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch, staged
@@ -318,7 +313,7 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
     _refuse_room(cells, sizes, size)
     _refuse_size(cells, sizes, size)
     done = {
-        cell: f"its flash cache is {format_size(sizes[cell])} already"
+        cell: f"its flash cache is {size_text(sizes[cell])} already"
         for cell, fact in cells.items()
         if fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
     }
@@ -371,9 +366,9 @@ def _refuse_room(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], size:
     # The real size counts: an X6's default cache is not a multiple of 16M per disk, and undo must restore it.
     short = grouped((room, cell) for cell, fact in cells.items() if sizes[cell] > (room := fact.cache_room()))
     if short:
-        text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
+        text = "; ".join(f"at most {size_text(r)} ({r} bytes) on {fold(c)}" for r, c in short.items())
         raise RefusedError(
-            f"resize flashcache: {format_size(size)} does not fit, {text}; nothing was sent",
+            f"resize flashcache: {size_text(size)} does not fit, {text}; nothing was sent",
             hint="grid disks on flash and the flash log use the rest; `show griddisk` lists them, `release griddisk` frees them",
         )
 
@@ -383,14 +378,14 @@ def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked
         if sizes[cell] == 0:
             least = len(fact.flash_disks) * 16
             raise RefusedError(
-                f"resize flashcache: {format_size(asked)}{' bytes' if asked < 1024 else ''} is less than 16M on each of "
+                f"resize flashcache: {exact_size(asked)}{' bytes' if asked < 1024 else ''} is less than 16M on each of "
                 f"{len(fact.flash_disks)} flash disks of {cell}; at least {least}M",
                 hint=f"a number without a unit is bytes: did you mean size={asked}G?" if asked < 1 << 20 else "",
             )
         promised = _promised(fact)
         if sizes[cell] < promised:
             raise RefusedError(
-                f"resize flashcache: {format_size(sizes[cell])} is less than the {format_size(promised)} that the IORM plan "
+                f"resize flashcache: {exact_size(sizes[cell])} is less than the {exact_size(promised)} that the IORM plan "
                 f"of {cell} promises as flashCacheMin",
                 hint="lower flashcachemin first; `list iormplan attributes dbPlan` shows it",
             )

@@ -9,7 +9,7 @@ from exacell.cellcli.fold import for_cell
 from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent
-from exacell.core.units import counted, format_size, whole_size
+from exacell.core.units import counted, format_size, size_text, whole_size
 from exacell.core.values import replace
 from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
@@ -166,7 +166,7 @@ def release_plan(
         stages += staged(f"drop grid disks {_shown(found, prefix, names)}", drops, "dropgrid", gate=Gate.ALL)
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
-        notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
+        notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(size_text, sizes))}, free (no disk group)")
         lost = [grid.name for grids in found.values() for grid in grids if grid.comment and not _comment(grid)]
         if lost:
             notes.append(f"undo does not restore the comment of {fold_briefly(lost)}: it has both kinds of quotes")
@@ -183,7 +183,7 @@ def release_plan(
                 if fact.cell not in found and fact.flash_cache is not None
             }
             notes += told_together(
-                (cell, f"flash cache {format_size(facts[cell].cache_size)} → {format_size(size)}")
+                (cell, f"flash cache {size_text(facts[cell].cache_size)} → {size_text(size)}")
                 for cell, size in sizes_by_cell.items()
             )
             notes += filter(None, [flush_note([fact for fact in grown if fact.writeback and fact.flash_cache])])

@@ -14,9 +14,11 @@ from exacell.core.units import (
     ALLOCATION_UNIT,
     MIB,
     counted,
+    exact_size,
     format_size,
     human_size,
     round_down,
+    size_text,
     whole_size,
 )
 from exacell.core.values import dataclass, replace
@@ -103,7 +105,7 @@ def resize_griddisk_plan(
     todo = {cell: grids for cell, grids in wanted.grids.items() if any(g.size != wanted.size for g in grids)}
     steps = (_cell_step(cell, grids, wanted) for cell, grids in todo.items())
     cells = staged(f"resize {prefix}_* on the cells", steps, "cells", gate=Gate.ALL)
-    done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
+    done = {cell: f"its grid disks {prefix}_* are {size_text(wanted.size)} already" for cell in wanted.grids}
     shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     in_asm: list[Stage] = []
     if asm is not None and group is not None and (todo or group.total_mb != _total(wanted, group)):
@@ -132,11 +134,11 @@ def _refuse_unfit(wanted: _Resize, size: int) -> None:
         )
     if wanted.size < ALLOCATION_UNIT:
         raise RefusedError(
-            f"resize griddisk: {format_size(size)} is too small: a grid disk has at least 16M",
+            f"resize griddisk: {exact_size(size)} is too small: a grid disk has at least 16M",
             hint=f"`release griddisk prefix={wanted.prefix}` removes grid disks that nothing uses",
         )
     if wanted.shrinks and wanted.grows:
-        sizes = ", ".join(sorted({format_size(grid.size) for grid in wanted.all}))
+        sizes = ", ".join(sorted({size_text(grid.size) for grid in wanted.all}))
         raise RefusedError(
             f"resize griddisk: the grid disks {wanted.prefix}_* are {sizes}: some would get smaller and some "
             f"larger; nothing was sent",
@@ -161,8 +163,8 @@ def _refuse_no_room(wanted: _Resize, facts: Mapping[str, CellFacts]) -> None:
             if more > free.get(grid.cell_disk, 0):
                 room = grid.size + round_down(free.get(grid.cell_disk, 0))
                 raise RefusedError(
-                    f"resize griddisk: {grid.name} on {cell} can be at most {format_size(room)}: {grid.cell_disk} has "
-                    f"{format_size(free.get(grid.cell_disk, 0))} free; nothing was sent",
+                    f"resize griddisk: {grid.name} on {cell} can be at most {exact_size(room)}: {grid.cell_disk} has "
+                    f"{exact_size(free.get(grid.cell_disk, 0))} free; nothing was sent",
                     hint=held_by(facts[cell], grid.cell_disk),
                 )
 
@@ -275,7 +277,7 @@ def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
         raise RefusedError(
             f"{what}: disk group {group.name} holds {used} MB (all copies) and would have {room} MB: it does not fit; "
             "nothing was sent",
-            hint=f"give each at least {format_size(least)}, and more if ASM must rebuild a mirror after a failure",
+            hint=f"give each at least {exact_size(least)}, and more if ASM must rebuild a mirror after a failure",
         )
 
 
@@ -381,10 +383,10 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
 
 def _notes(wanted: _Resize, asked: int, group: DiskGroup | None) -> list[str]:
     count = len(wanted.all)
-    sizes = ", ".join(format_size(size) for size in sorted({grid.size for grid in wanted.all}))
-    note = f"{count} grid disks {wanted.prefix}_*: {sizes} → {format_size(wanted.size)}"
+    sizes = ", ".join(exact_size(size) for size in sorted({grid.size for grid in wanted.all}))
+    note = f"{count} grid disks {wanted.prefix}_*: {sizes} → {exact_size(wanted.size)}"
     note += f" ({wanted.size // ALLOCATION_UNIT} × 16M"
-    note += f", {format_size(asked)} rounded down)" if wanted.size != asked else ")"
+    note += f", {exact_size(asked)} rounded down)" if wanted.size != asked else ")"
     notes = [note]
     if group is None:
         notes.append("no disk group uses them")

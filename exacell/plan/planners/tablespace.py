@@ -12,7 +12,7 @@ from typing import Any
 
 from exacell.core.errors import RefusedError
 from exacell.core.meant import absent
-from exacell.core.units import GIB, MIB, TIB, format_size, human_size
+from exacell.core.units import GIB, MIB, TIB, exact_size, format_size, human_size
 from exacell.core.values import replace
 from exacell.plan.dbchange import AddTablespace, Change as SqlChange, DropTablespace, MoveTable
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
@@ -80,7 +80,7 @@ class TablespaceMaker(ParameterMaker):
         if not MIB <= change.size <= min(most, free):
             raise RefusedError(
                 f"a data file of {human_size(change.size)} is not possible: disk group {change.target} has room for "
-                f"{human_size(free)} (ORA-15041), and a file of 8K blocks has 1M to {format_size(most)} (ORA-01144); "
+                f"{human_size(free)} (ORA-15041), and a file of 8K blocks has 1M to {exact_size(most)} (ORA-01144); "
                 "nothing was sent",
                 hint="`show diskgroup` shows the free space; CREATE BIGFILE TABLESPACE takes a larger file",
             )
