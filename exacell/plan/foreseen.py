@@ -1,8 +1,8 @@
 """Compute the records that a database will show after changes that are only planned. Pure.
 
-A preview plans one line after another, and sends nothing. If a line needs something that earlier lines will have done, that
-counts as done: parameters with their new values, redo log groups that will exist or be gone, tables as flash will cache them
-and where they will be, and the table of a load that will have been made.
+A preview plans one line after another, and sends nothing. If a line needs the effect of earlier lines, that effect counts as
+there: parameters with their new values, redo log groups that will exist or be gone, tables with their later place and caching,
+and the table that a load will have made.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Foreseen:
     """The changes of databases that a preview has planned so far.
 
     Attributes:
-        moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is
-            not there yet, so it is not checked.
+        moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is not
+            restored yet, so it is not checked.
     """
 
     def __init__(self) -> None:
