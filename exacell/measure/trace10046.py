@@ -184,9 +184,7 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         size, until = size + got, kept + got
         head = head or bytes(text[kept : min(until, kept + HEAD)])
         end = text.rfind(b"\n", 0, until)
-        if (
-            not got and end <= 0
-        ):  # Bytes that were kept back because of an unfinished text are examined once more at the end of the file.
+        if not got and end <= 0:  # Bytes kept back for an unfinished text are examined again at the end of the file.
             break
         if lines is None:
             found = pattern.findall(text, 0, end)

@@ -106,7 +106,7 @@ def _together(a: Run, b: Run) -> bool:
 
 
 def _at_once(a: Run, b: Run) -> bool:
-    """Return whether two runs without known hosts made one load together; false for reports of one instance."""
+    """Return whether two runs without known hosts made one load together; reports of one instance never did."""
     return a.kind in _LOADS and _together(a, b)
 
 
