@@ -1,4 +1,4 @@
-"""ASM's part of health: disk groups that are nearly full, and offline disks that ASM will soon drop for good. Pure.
+"""Health findings from ASM: disk groups that are nearly full, and offline disks that ASM will soon drop for good. Pure.
 
 Source: reference asm.md section 4: USABLE_FILE_MB below zero means that a lost failure group could not be mirrored again;
 REPAIR_TIMER counts down the seconds of disk_repair_time for a disk that is OFFLINE.

@@ -1,4 +1,4 @@
-"""The checks of ``doctor``: each compares measured values and says what to do. Pure: measured values in, checks out."""
+"""The checks of ``doctor``: each compares measured values and names what to do. Pure: measured values in, checks out."""
 
 from __future__ import annotations
 

@@ -347,5 +347,5 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
         yield Finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")
     if known:
         text = f"alert {known[0].name}, {known[0].severity}, acknowledged by {known[0].examined_by}"
-        # In one line without the message, for whoever acknowledged it knows it: what is broken has to fit on the screen.
+        # One line without the message: whoever acknowledged it knows it, and the broken parts have to fit on the screen.
         yield Finding("alerts", Level.OK, "ok", text + and_more(len(known)), f"on {seen.cell} show alerts")

@@ -1,8 +1,8 @@
 """Judge whether a cell can go offline now, and whether a rack is ready for a rolling patch. Pure.
 
-For a cell that can't go offline, the result shows why, and what would change that. For a patch, only public facts are checked:
+For a cell that can't go offline, the result shows the reason and the way out. For a patch, only public facts are checked:
 all cells are healthy and equal, nothing waits for attention, ASM can do without each cell in turn and has room to restore
-redundancy if a cell does not come back. patchmgr checks what the patch itself needs. Source: Oracle DBMMN, shutting down an
+redundancy if a cell does not come back. patchmgr checks the needs of the patch itself. Source: Oracle DBMMN, shutting down an
 Exadata storage server; reference cellcli.md 6.5, asm.md sections 4 and 6.
 """
 

@@ -298,12 +298,12 @@ def asm_absences(text: str) -> tuple[str, ...]:
 
 
 def _forms(text: str) -> tuple[str, str]:
-    """Return the text without comments, and with them on one line: what looks like a comment may be none in a shell."""
+    """Return the text without comments, and with them on one line: a part that looks like a comment may not be one in a shell."""
     return _COMMENT.sub(" ", text), " ".join(text.split())
 
 
 def _matches(form: str, outlines: Sequence[Outline], verb: str, pattern: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield (disk group, match) for each place of the text where the pattern is found behind a statement with this verb."""
+    """Yield (disk group, match) for each place of the text where the pattern is found after a statement with this verb."""
     if verb == _ANY:
         yield from ((match["group"].upper(), match) for match in re.finditer(pattern, form, re.IGNORECASE))
         return

@@ -1,9 +1,9 @@
-"""Read LIST ALERTHISTORY, whose messages have several lines: lines after a row that are no row belong to it. Pure.
+"""Read LIST ALERTHISTORY, whose messages have several lines: a line that does not begin a row belongs to the row above. Pure.
 
-Some releases quote a message and others don't; its further lines begin with a TAB, with blanks or with neither, and dcli
-strips what is before a line. So a row is recognized by its beginning: the alert's number, then the other columns. If the
-number is not the first column, a row is recognized by its TABs and by the single blank before its first value; further lines
-have more blanks. Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
+Some releases quote a message and others don't; its further lines begin with a TAB, with blanks or with neither, and dcli strips
+the blanks at the beginning of a line. So a row is recognized by its beginning: the alert's number, then the other columns. If
+the number is not the first column, a row is recognized by its TABs and by the single blank before its first value; further
+lines have more blanks. Source: reference cellcli.md 3.1, and its corrections on a saved text of 2025.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]
     """Yield the columns of each alert; none of its lines is left out.
 
     Args:
-        lines: the lines of the answer. Lines before the first alert are left out: they are no alert, or a message of CellCLI.
+        lines: the lines of the answer. Lines before the first alert are left out: they belong to no alert, or are a message of
+            CellCLI.
         names: the columns that were asked for, at least one.
     """
     tabbed = any(line.startswith("\t") for line in lines)
@@ -54,7 +55,7 @@ def alert_rows(lines: Sequence[str], names: Sequence[str]) -> Iterator[list[str]
 
 
 def _goes_on(line: str, row: Sequence[str], *, tabbed: bool) -> bool:
-    """Return whether a line that begins no alert belongs to the alert above; a message or text of a login does not."""
+    """Return whether a line that does not begin an alert belongs to the alert above; messages and texts of a login do not."""
     if _open(row):
         return True
     if is_message(line):

@@ -1,4 +1,4 @@
-"""Meanings to look up: error codes of cells and ASM, what metrics count, values of attributes. Pure.
+"""Meanings to look up: error codes of cells and ASM, metrics, and values of attributes. Pure.
 
 Only codes from public sources are here, each with what to do; a code that is described without a captured session is marked as
 not confirmed. Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents and captures.

@@ -169,7 +169,7 @@ def read_check(text: str) -> FactCheck:
 
 
 def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
-    """Return what a wait is for: the check after UNTIL, or seconds.
+    """Return the check after UNTIL, or the seconds of a wait.
 
     Args:
         bounded: whether ``every=`` or ``for=`` is given; only UNTIL may have them.

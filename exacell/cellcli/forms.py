@@ -1,4 +1,4 @@
-"""The shapes of the statements that change something, as a table: what may follow each verb and object.
+"""The forms of the statements that change something, as a table: the words allowed after each verb and object.
 
 Source: Oracle SAGUG, alter-*, create-*, drop-*, export-celldisk, assign-key; on-line HELP of a 24.x cell. Where these
 disagree, or published sessions show more (``DROP FLASHCACHE ALL``), the table takes the union: the cell decides.
@@ -24,10 +24,10 @@ class Form:
 
     Attributes:
         all: whether ALL may be given in place of the objects.
-        names: how many names may be given: 0, 1, or 2 for several.
+        names: how many names may be given: 0, 1, or 2, which means several.
         bare: whether no object may be named (there is only one, or a setting names it).
         media: the words that may follow ALL.
-        actions: phrase → what may follow it: nothing (empty), one of some words, or ANY one word.
+        actions: phrase → the words of which one follows it; empty for none, ANY for any one word.
         flags: phrases that may be added, in the order in which they are written.
         settings: attributes that may be set, in CellCLI's spelling, or ANY, or MODIFIABLE.
         extra: more attributes that may be set.

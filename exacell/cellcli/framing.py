@@ -1,9 +1,9 @@
 """CellCLI on a cell: the command line that runs it, and how to find the end of each answer in a long session. Pure.
 
 Without a prompt, ``cellcli -n -x`` prints nothing at the end of an answer. So a *marker* is sent after each batch: a statement
-that does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
-its error looks like is learned at the start of a session (:class:`Probe`), because no public source shows it for any release.
-If there is no such statement, sessions are not used: such cells get a new CellCLI for each read.
+that only fails, with an error that repeats a name never used before. No public source shows a statement that does this on every
+release; so the statement and the form of its error are learned at the start of a session (:class:`Probe`). If there is no such
+statement, sessions are not used: such cells get a new CellCLI for each read.
 
 A slow cell may answer the statements of the probe only after the probe has ended. So a *fence*, which is also a marker, can be
 sent before a batch; output up to the fence is ignored.
@@ -159,11 +159,11 @@ class Probe:
             return None
         end, start = self._line_end(first, 0), seen.index(second)
         before = seen[end:start].lstrip(b"\r\n")
-        # Several lines might as well be the end of the first error and the beginning of the second.
+        # If there are several lines, they may be the end of the first error and the beginning of the second.
         alike = end <= start and seen[: seen.index(first)].endswith(before)
         if not (alike and before) or b"\n" in before:
             return None
-        # Only if the first error is the first output is it known which blank lines belong to the error.
+        # It is known which blank lines belong to the error only if the first error is the first output.
         lead = seen[: seen.index(first) - len(before)]
         return (b"" if lead.strip(b"\r\n") else lead), before
 

@@ -1,4 +1,4 @@
-"""Change and compare IORM plans: what a database gets, how to change one directive, how two plans differ.
+"""Change and compare IORM plans: the attributes of a database, changes of one directive, differences of two plans.
 
 ALTER IORMPLAN replaces a plan as a whole, so a tool that changes one directive must send all others unchanged. Only the
 changed parts are validated. Source: Oracle SAGUG, alter-iormplan and its pages on dbplan, share, allocation-and-level, limit,
@@ -80,7 +80,7 @@ _WHOLE = 100
 
 
 def over_allocated(plan: IormPlan) -> str:
-    """Return which level has more than 100 % allocated, and to which directives; empty if there is none.
+    """Return, as text, the level with more than 100 % allocated and its directives; empty if there is no such level.
 
     Directives with a role count together with those without one. Source: reference cellcli.md 1.7 (CELL-00006) and 7.1.
     """
@@ -100,7 +100,7 @@ def over_allocated(plan: IormPlan) -> str:
 
 
 def against_rules(new: IormPlan, old: IormPlan) -> str:
-    """Return which rule of shares and allocations is broken by a value that the old plan does not have; empty if none is.
+    """Return the rule of shares and allocations that a new value breaks; empty if no rule is broken.
 
     Values that a cell already has are never judged. Source: reference cellcli.md 1.7 (CELL-00023) and 7.1.
     """
@@ -126,9 +126,7 @@ def against_rules(new: IormPlan, old: IormPlan) -> str:
 
 
 def inherited(plan: IormPlan) -> Mapping[str, DirectiveAttribute]:
-    """Return attribute (lower case) → what a database without its own directive gets: all attributes of DEFAULT, and those
-    that only OTHER has.
-    """
+    """Return attribute (lower case) → its value for a database without a directive of its own: DEFAULT's, else OTHER's."""
     found: dict[str, DirectiveAttribute] = {}
     for name in (DEFAULT, OTHER):
         for directive in (found for found in plan.named(name) if found.identity[2] == DATABASE):

@@ -57,7 +57,7 @@ def text_of(piece: bytes) -> str:
 
 
 def holds(pieces: Pieces, word: bytes) -> bool:
-    """Return whether an answer has a word anywhere, also where two pieces meet."""
+    """Return whether an answer contains a word, also across the border of two pieces."""
     before = b""
     for piece in pieces():
         if word in piece or word in before + piece[: len(word) - 1]:
@@ -67,11 +67,11 @@ def holds(pieces: Pieces, word: bytes) -> bool:
 
 
 class Looked(NamedTuple):
-    """What a large answer contains besides rows.
+    """The parts of a large answer besides its rows.
 
     Attributes:
         errors: errors of the cell.
-        stray: the beginning of a line that shows that this is no answer of CellCLI; empty if it is one.
+        stray: the beginning of a line which shows that this is not an answer of CellCLI; empty if it is one.
         lines: number of lines.
         cut: the beginning of the last line if that line is incomplete; see :func:`exacell.cellcli.reply.cut_line`.
     """
@@ -83,7 +83,7 @@ class Looked(NamedTuple):
 
 
 def look_through(pieces: Pieces, *, indents: bool) -> Looked:
-    """Return what a plain answer contains besides rows; see :func:`exacell.cellcli.reply.stray_line`.
+    """Return the parts of a plain answer besides its rows; see :func:`exacell.cellcli.reply.stray_line`.
 
     Raises:
         ReplyError: a line is longer than LONGEST_ROW.
@@ -161,7 +161,7 @@ class XmlPieces:
         for number, (shape, body) in enumerate(self._bodies(looked=True)):
             with (
                 without_collecting()
-            ):  # Each record is a tuple for a moment; looking for garbage takes longer than that.
+            ):  # Each record is a tuple only for a moment; garbage collection would take longer.
                 own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
                 columns = dict(zip(own, zip(*rows, strict=True), strict=True))
                 absent = ("",) * len(rows)
@@ -240,7 +240,7 @@ class _Shape(NamedTuple):
             inner = _BLANKS.join(rf"<{re.escape(name)}>{text}</{re.escape(name)}>" for name in names)
             return rf"<{re.escape(tag)}>{_BLANKS}{inner}{_BLANKS}</{re.escape(tag)}>"
 
-        # One sign that a text may not have is looked for faster than two: has_all_of looks for & by itself.
+        # The pattern excludes only one character, which is faster than two: has_all_of looks for & separately.
         return cls(names, re.compile(row("([^<]*)")), re.compile(rf"{_BLANKS}(?:{row('[^<]*+')}{_BLANKS})*+"))
 
     def has_all_of(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""Parse LIST and DESCRIBE, and the WHERE that some changes have, too.
+"""Parse LIST and DESCRIBE, and also the WHERE of some changes.
 
 ``LIST object [name | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, b]…}] [DETAIL] [ORDER BY a [ASC|DESC][, …]]
 [LIMIT n]``, the clauses in any order. A table shows which object has which clauses; completion reads it without the parser.
@@ -160,7 +160,7 @@ def _no_clause(
 
 
 def in_quotes(begins: str, spread: str) -> str:
-    """Return how a value of several words is written, in exacell and in a shell.
+    """Return a hint how to write a value of several words, in exacell and in a shell.
 
     Args:
         begins: the beginning of the statement, before the value.

@@ -1,6 +1,6 @@
 """Find the parts of a statement that a cell's release does not have.
 
-The grammar accepts what any known release has; this is the second check, once the cell's release is known.
+The grammar accepts a statement that any known release has; this is the second check, when the cell's release is known.
 """
 
 from __future__ import annotations

@@ -181,14 +181,14 @@ def read_xml_documents(text: str) -> list[XmlDocument]:
 
 
 def stray_line(text: str, *, indents: bool = True) -> str:
-    """Return the beginning of a line which shows that ``text`` is no answer of CellCLI to LIST or DESCRIBE; empty if it is one.
+    """Return the beginning of a line which shows that ``text`` is not CellCLI's answer to LIST or DESCRIBE; empty if it is.
 
     No answer has control characters other than TAB, and an answer with more than messages has rows with TABs.
 
     Args:
         indents: whether the text still has its TABs; if not, only control characters can be detected.
     """
-    # To remove what is text is ten times faster than to search for what is not.
+    # It is ten times faster to remove all allowed characters than to search for the others.
     if odd := text.encode("utf-8", "surrogatepass").translate(None, _TEXT):
         first = text.index(chr(odd[0]))
         return _printable(text[text.rfind("\n", 0, first) + 1 :].partition("\n")[0])

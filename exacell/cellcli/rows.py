@@ -70,7 +70,7 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
         if found is None:
             records = read_columns(text, columns, object_type)
             if any(len(record) != len(names) for record in records):
-                alike = False  # A row has more than was asked for.
+                alike = False  # A row has more columns than were asked for.
                 break
             found = tuple([record[name] for record in records] for name in names)
         parts.append((cell, found))
@@ -191,7 +191,7 @@ class TypedRows(Made[Record]):
 
     @property
     def by_blocks(self) -> LargeRows:
-        """Return the same records as those that are written a block at a time."""
+        """Return the same records in the form that is written block by block."""
         return joined([_large(item) for item in self.tables.items()]).with_keys(self.keys)
 
     def texts(self, name: str) -> set[str]:

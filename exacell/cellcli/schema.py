@@ -91,7 +91,7 @@ class Attribute:
         default: what cells print if it was not set; may be empty.
         secret: ``value``, ``clause``, or the secret names within its parentheses, separated by commas; empty for none.
         copied: whether a copy of a rack takes over its value.
-        uncopied: why a copy can't; empty if the value follows from other attributes.
+        uncopied: why a copy can't take it over; empty if the value follows from other attributes.
         note: may be empty.
     """
 
@@ -118,7 +118,7 @@ class Attribute:
 
     @property
     def about(self) -> str:
-        """Return what is known about its values: the list of them, and a note; empty if nothing is known."""
+        """Return a text about its values: the list of them, and a note; empty if nothing is known."""
         return "; ".join(part for part in (", ".join(self.values), self.note) if part)
 
 

@@ -61,7 +61,7 @@ def _named() -> re.Pattern[str]:
 
 @cache
 def _hinted() -> Hint:
-    """Return a hint that every text with a secret matches, and that is quickly ruled out for other texts."""
+    """Return a fast check: every text with a secret passes it, and most other texts don't."""
     names = [s.name for s in secrets() if s.place != "clause"]
     return Hint(
         rf"{'|'.join(names)}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key",

@@ -41,7 +41,7 @@ _FED = (
 
 
 class Hint:
-    """A pattern, with words of which each matching text contains at least one.
+    """A pattern, and words; each matching text contains at least one of the words.
 
     Nearly all texts contain none of them, which is quick to check: a cell's answer may have a million letters.
 
@@ -62,7 +62,7 @@ class Hint:
 
     def _may_be_in(self, text: str) -> bool:
         if not text.isascii():
-            return True  # Of other letters some are another case of these: the Kelvin sign, the long s.
+            return True  # Some other letters count as another case of these: the Kelvin sign, the long s.
         small = text.lower()
         return any(word in small for word in self.words)
 

@@ -1,4 +1,4 @@
-"""Records that are stored by column and made when somebody looks at one. Pure."""
+"""Records that are stored by column and created on first access. Pure."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TypedTable(Made[dict[str, Value]]):
 
     @property
     def alike(self) -> bool:
-        """Return whether all records have the same attributes: each metric value is printed, and so has a unit."""
+        """Return whether all records have the same attributes, because each metric value is printed and so has a unit."""
         table = self.texts
         found = [column for name, column in zip(table.names, table.columns, strict=True) if name in METRIC_VALUES]
         return UNIT not in table.names and all(map(all, found))
@@ -115,6 +115,6 @@ class TypedTable(Made[dict[str, Value]]):
 
 
 def _each(column: Sequence[str], kind: Kind) -> list[Value]:
-    """Return the typed value of each text; equal texts are looked at once."""
+    """Return the typed value of each text; equal texts are converted only once."""
     found = {text: typed_value(text, kind) for text in set(column)}
     return [found[text] for text in column]

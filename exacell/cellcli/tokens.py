@@ -128,7 +128,7 @@ _STATEMENT = pattern(rf"""(?:{_STRING}|[^;"']|["'])+""")
 def cut_statements(text: str) -> list[str]:
     """Return the statements of a text for ``cellcli -e``, cut at each ``;`` outside of strings; empty ones are dropped.
 
-    A quote that is never closed is a letter like any other: no text is refused, and the cell says what is wrong with it.
+    A quote that is never closed is a letter like any other: no text is refused, and the cell reports the error.
     """
     return [piece.strip() for piece in _STATEMENT.findall(text) if piece.strip()]
 

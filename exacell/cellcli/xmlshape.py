@@ -1,7 +1,7 @@
 """Read XML whose records all look the same without an XML parser: exactly what the parser would read, or nothing. Pure.
 
 CellCLI prints all records of one LIST alike: the same attributes in the same order, with the same blanks between them. A
-pattern made from the first record then finds all of them; if what it found is as long as the whole, there is nothing else.
+pattern made from the first record then finds all of them; if the matches are as long as the whole, there is nothing else.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _records(text: str) -> tuple[tuple[str, ...], tuple[list[str], ...]] | None:
     again = _FIRST.match(text, end + len(close))
     between = text[end + len(close) : again.start(1)] if again is not None else "\n"
     apart = [f"</{child[1]}>{child[2]}" for child in children]
-    # What is around the values of a record, and its end up to the next record.
+    # The text around the values of a record, and the text between two records.
     around = [f"{first[1]}<{names[0]}>"]
     around += [f"{before}<{name}>" for before, name in zip(apart, names[1:], strict=False)]
     around.append(f"{apart[-1]}{close}{between}")

@@ -109,7 +109,7 @@ def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> 
 
 
 def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
-    """Return what the flags say about rolling. ``gently``: they are the flags of another statement.
+    """Return the settings for rolling from the flags. ``gently``: the flags were given with an earlier statement.
 
     Raises:
         RefusedError: they contradict each other.
@@ -133,7 +133,7 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
 
 
 def _refuse_shut_out(planned: Planned, canary: str) -> None:
-    """Raise RefusedError if the gate of the canary stays closed until cells that wait for the canary have had their turn."""
+    """Raise RefusedError if the canary waits for cells that themselves wait for the canary."""
     plan = planned.plan
     holding = [cell for cell in flushed_cells(planned.facts) if cell in plan.targets and cell != canary]
     if canary in plan.targets and holding:
@@ -284,7 +284,7 @@ def refuse_to_ask(session: Session, services: Services, request: Request, plan: 
 def _gone_on_with(session: Session, services: Services, request: Request, plan: Plan) -> Plan:
     """Return the plan with the inverse of the change that it continues: the state before that change began.
 
-    If somebody has changed a value since, a warning names it. Where this plan does all of the work again, undo brings back the
+    If somebody has changed a value since, a warning names it. If this plan does all of the work again, undo brings back the
     value that somebody set.
     """
     finishing, rack = request.finishing, session.need_rack().name
@@ -311,7 +311,7 @@ def _gone_on_with(session: Session, services: Services, request: Request, plan: 
 
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
-    """Return a step that creates a cache again which the first attempt dropped; its state before that is known."""
+    """Return a step that creates a cache which the first attempt dropped; the cache's state before the drop is known."""
     from exacell.plan.planners.flashcache import NEW
 
     known = step.undo is Undo.IMPOSSIBLE and step.inverse == NEW and step.target in before
@@ -322,11 +322,10 @@ def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> 
     """Raise RefusedError if the session may not change its rack.
 
     Args:
-        targets: what is to be changed; None means the selected cells or hosts. Their identity was found out before, as far
-            as it can be.
+        targets: what is to be changed; None means the selected cells or hosts. Their rack was found out before, if possible.
 
     Raises:
-        RefusedError: the session is read-only, or one of the targets belongs to a production rack that is.
+        RefusedError: the session is read-only, or a target belongs to a production rack that is read-only.
     """
     if session.read_only:
         why = "with -m" if session.options.monitor else "type `set mode rw` to change that"
@@ -335,7 +334,7 @@ def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> 
 
 
 def refuse_to_begin(session: Session, services: Services) -> None:
-    """Raise RefusedError if work may not begin that changes the selected targets step by step.
+    """Raise RefusedError if this session may not begin to change the selected targets.
 
     First finds out which rack the selected targets belong to.
 
@@ -404,7 +403,7 @@ def _left_by_others(session: Session) -> list[str]:
 
 def _leave(services: Services, lock: RackLock) -> None:
     """Note in the lock, for the other operators, which change left something behind according to this user's journal."""
-    # If it can't be noted, the user was told already or is told at the next start.
+    # If this fails, the user has seen the warning already, or sees it at the next start.
     with suppress(LockedError, JournalError):
         found = [
             item for item in pending(services.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")
@@ -434,7 +433,7 @@ def _result(services: Services, request: Request, plan: Plan, report: Report) ->
 
 
 def _interrupted(report: Report) -> str:
-    """Return the note about an interrupted change; on targets whose wait was cut short the outcome is unknown."""
+    """Return the note about an interrupted change; on targets whose answer nobody waited for, the outcome is unknown."""
     open_cells = dict.fromkeys(r.step.target for r in report.results if r.outcome is Outcome.UNKNOWN)
     if not open_cells:
         return "interrupted: running statements have ended; nothing more was started"

@@ -79,7 +79,7 @@ def is_asked(plan: Plan, flags: Mapping[str, Value]) -> bool:
 
 
 def ask(console: Console, what: str, *, plans: Sequence[Plan] = (), hint: str) -> None:
-    """Ask at the terminal and raise RefusedError unless the answer is yes; the answer d shows ``plans`` whole.
+    """Ask at the terminal and raise RefusedError unless the answer is yes; the answer d shows all of ``plans``.
 
     Raises:
         RefusedError: the answer was no, or nobody is there; nothing was sent. ``hint`` then shows the way out.

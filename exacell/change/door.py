@@ -38,7 +38,7 @@ def current_rack(session: Session, services: Services) -> RackConfig | None:
 
 
 def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
-    """Return the rules of the session's rack for unread work; without a rack, only those of the session's mode.
+    """Return the rules for unread work of the session's rack; without a rack, only those of the session's mode.
 
     Args:
         targets: the work's targets; None for this machine. A target of a production rack brings that rack's rules.

@@ -1,4 +1,4 @@
-"""Say what earlier changes did, as the journal has it: whose continuation they are, what they sent, what can be taken back.
+"""Read in the journal what earlier changes did: which change they continued, what they sent, what can be taken back.
 
 Nothing here asks a target or writes a row. A change can be taken back if it did something, or was stopped before it did.
 """
@@ -67,11 +67,12 @@ def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str,
 
 @dataclass(frozen=True, kw_only=True)
 class ChangedSince:
-    """Values on one target that changed between a change and its continuation, though neither of them wrote these values.
+    """Values on one target that somebody else changed between a change and its continuation.
 
     Attributes:
         values: the changes still to be made, each with the value that the earlier change found.
-        all_of_it: the continuation repeats all of the earlier change's work there, so that its own inverse is enough.
+        all_of_it: the continuation repeats all work of the earlier change there, so that the continuation's own inverse is
+            enough.
     """
 
     target: str

@@ -194,7 +194,7 @@ class Engine:
         self._stages(lap.stages, run)
 
     def _pass(self, lap: Lap, rolling: Rolling, run: Run) -> str:
-        """Wait until the wave may begin; return why it must not, empty if it may."""
+        """Wait until the wave may begin; return the reason if it must not, empty if it may."""
         if self._cancel.is_set():
             run.report.interrupted = True
             return f"interrupted before wave {lap.wave}"
@@ -291,10 +291,10 @@ class Engine:
         self._journal.append(self._rack, run.report.change, [outcome_row(r) for r in results])
 
     def _admit(self, stage: Stage, steps: Sequence[Step], run: Run, *, mending: bool) -> list[Step]:
-        """Judge only_if and needs, read in one round trip right before; journal the steps that are not sent, return the others.
+        """Check only_if and needs with one read right before sending; journal the steps that are not sent, return the others.
 
-        If one cell delayed the others, these are looked at once more. An interruption meanwhile keeps statements from being sent,
-        except those that switch caching on again.
+        If one cell delayed the others, the others are read once more. After an interruption no statement is sent, except those
+        that switch caching on again.
         """
         must = mending or run.finishes(stage)
         for _ in range(LOOKS):
@@ -343,7 +343,7 @@ class Engine:
             if unneeded:
                 end(step, Outcome.NOT_NEEDED, unneeded[0])
             elif failed:
-                # One of needs, or only the fact that the target did not answer.
+                # A check of needs failed, or the target did not answer.
                 end(step, Outcome.REFUSED, next(iter(failed.values())))
             else:
                 ready.append(step)

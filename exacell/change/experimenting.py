@@ -151,7 +151,7 @@ class _Conduct:
 
     def _restored(self) -> ExacellError | None:
         interrupted = self._user.interrupted.times > self._wishes
-        self._user.interrupted.clear()  # This interruption ended the runs; only another one ends the setting back.
+        self._user.interrupted.clear()  # This interruption ended the runs; only another one keeps the factor from being set back.
         try:
             self.restore()
         except ExacellError as error:

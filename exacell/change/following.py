@@ -225,7 +225,7 @@ class Follower:
         probe: Probe,
         far: Callable[[Step], tuple[str, float, float] | None] = lambda step: None,
     ) -> list[StepResult]:
-        """Read back until the wanted state is there; this also decides statements without an answer.
+        """Read back until the wanted state is there; this also decides the outcome of statements without an answer.
 
         A short proof is always waited for. A proof that may take longer than PATIENT seconds ends with an interruption, even
         in the middle of a look. The last look is the first one that begins after the time is over, so that no target fails

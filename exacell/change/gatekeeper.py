@@ -73,7 +73,7 @@ class Gatekeeper:
             self._last = (ends, self._passing() + ends - self._wall())
 
     def _over(self, number: int, waited: float, met: str) -> Passage | None:
-        """Return the Passage that ends the wait because it is too late for wave ``number``; None if it is not."""
+        """Return the Passage that ends the wait if it is too late for wave ``number``; else None."""
         ends, passing = self._last
         if self._wall() < ends and self._passing() < passing:
             return None

@@ -64,7 +64,7 @@ class LogConsole:
         self.say(text)
 
     def unhindered(self) -> AbstractContextManager[None]:
-        """Return a context that does nothing: a log that can't be written stops nothing."""
+        """Return a context that does nothing: even if the log can't be written, the work continues."""
         return nullcontext()
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def held(session: Session, request: Request) -> bool:
-    """Return whether the rules hold for programs that a line starts on this machine."""
+    """Return whether the rules for programs of this machine apply to a line; see :mod:`exacell.opaque.here`."""
     door = door_of(session)
     return is_held(typed=request.typed, monitor=door.monitor, production=door.production)
 

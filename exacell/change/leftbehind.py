@@ -11,10 +11,10 @@ from exacell.session.given import Services, Session
 def left_behind(session: Session, services: Services, *, warn: bool = False) -> tuple[str, ...]:
     """Return one line for each thing that an earlier change left behind, with the statement that repairs it.
 
-    If there is nothing, the rack's lock is updated, so that other operators are no longer told of anything.
+    If there is nothing, the rack's lock is updated, so that other operators do not see a warning any more.
 
     Args:
-        warn: show the journal's knowledge as a warning, which says that others may have repaired it since.
+        warn: show these lines as warnings which say that others may have repaired it since.
     """
     if session.rack is None:
         return ()

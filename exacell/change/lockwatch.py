@@ -51,7 +51,7 @@ class Vigil:
         self._over.set()
 
     def ours(self) -> str | None:
-        """Return why nothing may be sent any more, empty if something may, None if that is not known now.
+        """Return why nothing may be sent any more, empty if statements may be sent, None if that is not known now.
 
         A lock that was lost once stays lost. This never waits.
         """

@@ -102,7 +102,7 @@ def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
 
 
 def idle_sentences(rows: Sequence[Record]) -> list[str]:
-    """Return the text of :func:`idle_records`, equal targets together; empty if a row is about something that was done."""
+    """Return the text of :func:`idle_records`, equal targets together; empty if a row is about work that was done."""
     if any(row.get("outcome") not in _IDLE for row in rows):
         return []
     return told_together((row["cell"] or row["node"], f"{row['outcome']}: {row['detail']}") for row in rows)

@@ -75,7 +75,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
 
 
 def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
-    """Return the question whether a known name or value was meant instead of one that no cell has; empty if none is similar.
+    """Return the question whether a similar name or value was meant, if no cell has the given one; empty without a similar one.
 
     The cells are asked for their names.
     """
@@ -92,7 +92,7 @@ def _meant(session: Session, services: Services, statement: List, result: Result
 
 
 def held_by_each(statement: List, result: Result, form: str) -> str:
-    """Return that ORDER BY and LIMIT hold on each cell, for a table of several cells with rows; empty for other answers."""
+    """Return a note that ORDER BY and LIMIT hold on each cell, if the answer is a table of several cells; else empty."""
     asked = [word for word, given in (("ORDER BY", statement.order_by), ("LIMIT", statement.limit)) if given]
     if form != "table" or not asked or not result.named or not (result.records or result.text):
         return ""
@@ -294,7 +294,7 @@ def _list(
 
 
 def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
-    """Return DETAIL as cells print it, once for all cells with the same answer; names the attributes left out for that."""
+    """Return DETAIL as cells print it, once for all cells with the same answer; names the attributes that were left out."""
     answers = {cell: read_detail(reply.stdout, statement.object) for cell, reply in good.items()}
     named = {name.lower() for name in statement.attributes}
     left_out = sorted(
@@ -396,7 +396,7 @@ def _list_xml(services: Services, request: Request, statement: List, kind: Objec
 
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
-    """Return the records of answers in XML, some of them on disk; all are read from disk."""
+    """Return the records of answers in XML of which at least one is on disk."""
     from exacell.cellcli.rows import LargeRows, joined
     from exacell.session.largelist import xml_rows
 

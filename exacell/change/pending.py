@@ -226,7 +226,7 @@ def _resumed(item: Pending) -> bool:
 
 
 def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
-    """Return the Pending of a cache that is off. ``resumable``: changes that resume finishes; that brings the cache back."""
+    """Return the Pending of a cache that is off. ``resumable``: changes that resume finishes, and so brings the cache back."""
     cells = fold(item.cells)
     left = "left" if item.sure else "may have left"
     if item.cache != FLASHCACHE:

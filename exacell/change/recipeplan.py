@@ -103,7 +103,7 @@ class _Planned:
 
 
 def _shown(summary: Sequence[_Planned]) -> Iterator[Record]:
-    """Yield the rows for the table: of equal waves only the first, and one row for all that follow it."""
+    """Yield the rows for the table; if waves are equal, only the rows of the first one, and one row for all others."""
     for block, group in groupby(summary, key=lambda each: each.wave and each.wave.line):
         if block is None:
             yield from (each.told for each in group)

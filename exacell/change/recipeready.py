@@ -314,7 +314,7 @@ def _ready_inner(
 
 
 def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:
-    """Raise RecipeError if the rack has no cell or host that a line names; its ``finally`` could not end the run either.
+    """Raise RecipeError if the rack has no cell or host that a line names; ``finally`` could not run either.
 
     Raises:
         RecipeError: the rack has none.
@@ -331,7 +331,7 @@ def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:
     """Return what a line keeps, None if it keeps nothing.
 
     Raises:
-        RecipeError: with its values, the line can't keep anything.
+        RecipeError: with these values the line can't keep anything.
     """
     if line.call is None or line.call.command.words != ("keep",):
         return None
@@ -402,7 +402,7 @@ def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
 def _read(
     session: Session, services: Services, request: Request, recipe: Recipe, let: Let, values: Mapping[str, Value]
 ) -> tuple[Any, str, Reading]:
-    """Return the present value, its text for people if it is a size, and the reading that it came from."""
+    """Return the present value, its text for people if it is a size, and the reading that returned it."""
     try:
         reading = replace(let.reading, statement=substitute(let.reading.statement, values))
         if let.reading.key:

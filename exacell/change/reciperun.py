@@ -333,8 +333,8 @@ class RecipeRunner:
         return missing is not None
 
     def _lacking(self, kind: Kind, value: Value) -> Iterator[Value]:
-        """Yield what a value names of the things that earlier lines would have kept; it may be a pattern, or several names."""
-        of_any_kind = {name for _, name in self._unkept}  # The compared things may be of several kinds.
+        """Yield the names in a value that earlier lines would have kept; the value may be a pattern, or several names."""
+        of_any_kind = {name for _, name in self._unkept}  # A comparison may be of things of several kinds.
         for each in value if isinstance(value, tuple) else (value,):
             same = (kind, each) in self._unkept
             if kind in (Kind.MEASURED, Kind.KEPT, Kind.FILE):
@@ -421,7 +421,7 @@ def _is_undo_run(line: Line) -> bool:
 
 
 def _drawn_apart(results: Sequence[Result], *, folded: bool) -> Iterator[Draw]:
-    """Yield the drawing of each run of answers with equal columns: its own drawing, or a table; ``folded``: equal cells once."""
+    """Yield how to draw the answers: consecutive ones with equal columns as one table; ``folded``: equal cells once."""
     every: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
         every.setdefault(_shape(result), []).append(result)

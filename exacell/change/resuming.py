@@ -283,7 +283,7 @@ def _manner(row: Planned) -> dict[str, Value]:
 
 
 def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the flags for the rest of a change: the statement's own, those about its rolling, and ``flags``, which win.
+    """Return the flags for the rest of a change: of its statement, of its rolling, and ``flags``, which have priority.
 
     With --no-rolling all cells go together, and no flag about waves holds.
     """
@@ -366,7 +366,7 @@ def _nothing_left(session: Session, services: Services, row: Planned, origin: st
 
 
 def _look_at_caches(session: Session, services: Services, root: int) -> None:
-    """Record which caches cache again that a change or its parts left off; no later plan does so for one that came back late."""
+    """Record which caches cache again, of those that a change or its parts left off; no later plan records this."""
     rack = session.need_rack().name
     left = CACHES.left(services.journal, rack)
     own = [item for item in left if root_of(services.journal, rack, item.change) == root]

@@ -138,7 +138,7 @@ class Run:
         ]
 
     def _elsewhere(self, stage: Stage) -> set[str]:
-        """Return the cells of other waves; whether this wave begins although they failed was decided before it."""
+        """Return the cells of other waves; if they failed, it was decided earlier whether this wave begins."""
         if not self.wave or self.plan.rolling is None:
             return set()
         here = {step.target for step in stage.steps}

@@ -326,7 +326,7 @@ class _GoingOn:
     def _screen(
         self, parts: Mapping[str, Sequence[ChangeState]], differs: Sequence[str], *, most: int
     ) -> Iterator[str]:
-        """Yield the lines about the state of the run and the remaining work; of lines with an equal state only ``most``."""
+        """Yield the lines about the state of the run and the remaining work; at most ``most`` lines with the same state."""
         run, who = self._run, Actor.of(self._run.who)
         done = sum(1 for line in self._lines if line.how == DONE)
         yield (f"run {run.name} of {run.rack}, begun {_local(run.began)} by {who.user} on {who.host}: {run.statement}")

@@ -76,7 +76,7 @@ def settle(session: Session, services: Services, change: int, *, wait: bool = Tr
         if found:
             services.journal.append(rack, number, found)
         for step, _ in wanted:
-            if step.statement:  # Of other targets we only know that they were not waited for.
+            if step.statement:  # Of other targets we only know that nobody waited for them.
                 ended = states[(step.target, step.what)][0]
                 counts[ended] = counts.get(ended, 0) + 1
     return counts

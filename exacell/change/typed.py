@@ -117,7 +117,7 @@ def _refuse_slip(request: Request, statement: Change | Grant, text: str, told: _
 
 
 def _on(statement: Change | Grant, cell: str) -> Change | Grant:
-    """Return the statement with the object names that it has on one cell."""
+    """Return the statement for one cell, with the names of the objects there."""
     return own_of(statement, cell) if isinstance(statement, Change) and statement.names else statement
 
 

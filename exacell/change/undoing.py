@@ -59,7 +59,7 @@ class Done:
         inverse: by target, the statements that take the change back.
         rolling: the flags of its rolling, so that it is taken back in the same way.
         hosts: the targets that ON can choose beside the cells of the rack.
-        within: the changes whose effects this one set back, and so ended.
+        within: earlier changes that this one has cancelled by setting their values back.
     """
 
     change: int

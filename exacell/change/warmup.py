@@ -1,6 +1,6 @@
 """Warm up a run: repeat its workload until the hit rate of the flash cache is steady. Pure.
 
-It stands apart from :mod:`exacell.change.experimenting`, which needs a rack: this is tested without one.
+It is separate from :mod:`exacell.change.experimenting`, which needs a rack, so that it can be tested without one.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ TOGETHER = Asked()
 
 
 def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool) -> Asked:
-    """Return what the flags of a run say about its waves.
+    """Return the settings for waves from the flags of a run.
 
     Args:
         rolls: the run has waves.
@@ -226,7 +226,7 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
 def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
     """Return the settings for the waves of an inner recipe: those of its line, else those of the run.
 
-    Of two last moments the earlier one counts.
+    If both have a last moment, the earlier one counts.
 
     Raises:
         RefusedError: its time is past.

@@ -1,5 +1,5 @@
-"""Commands for the weekly care of cells that only read: health, alerts, services, versions, quarantines; whether a cell may go
-offline, and whether the rack can be patched.
+"""Commands for the weekly care of cells that only read: health, alerts, services, versions, quarantines; ``can offline`` and
+``check patch``.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
 
 
 def _kept(session: Session, findings: Mapping[str, Sequence[Finding]]) -> list[str]:
-    """Store the findings for later comparisons; return why that failed, since the health is shown in any case."""
+    """Store the findings for later comparisons; return why that failed. The health is shown in any case."""
     try:
         store = Store(session.home.state_dir / "store.db")
         store.keep_health(
@@ -175,7 +175,7 @@ def _counted(cells: int) -> str:
 
 
 def _mending(answers: Answers) -> list[str]:
-    """Return what to do about cells whose Management Server is down; empty if there are none."""
+    """Return the advice for cells whose Management Server is down; empty if there are none."""
     # Source: reference cellcli.md 2.4, CellCLI prints CELL-01514 if it can't reach MS.
     down = [cell for cell, answer in answers.answers.items() if "CELL-01514" in answer.problem]
     return [f"{fold(down)}: MS is not running: type `on {fold(down)} restart service ms`"] if down else []
@@ -393,7 +393,7 @@ def _gate_facts(session: Session, services: Services, request: Request) -> tuple
     found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
     again = [cell for cell, answer in answers.answers.items() if answer.problem and answer.reply.stdout.strip()]
     plain = (f.CELL, f.GRIDDISK_PLAIN)
-    # If CELLSRV is stopped, a cell answers only what needs no ASM; that is enough.
+    # If CELLSRV is stopped, a cell answers only statements that need no ASM; that is enough.
     second = services.query(*plain, cells=again, timeout=request.read_timeout) if again else None
     for cell, answer in second.good.items() if second is not None else ():
         found[cell] = f.build(cell, plain, answer.tables)
@@ -402,7 +402,7 @@ def _gate_facts(session: Session, services: Services, request: Request) -> tuple
 
 
 def check_patch(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per check: what was checked, the verdict, what was found, and what to do next (null if nothing).
+    """Return one record per check: its subject, the verdict, the facts found, and the next thing to do (null for none).
 
     Raises:
         RefusedError: no cell answered.

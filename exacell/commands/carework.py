@@ -195,7 +195,7 @@ def online(session: Session, services: Services, request: Request, call: Call) -
 def restart(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     service = call.text_arg("service")
-    # If MS is down it answers nothing, so its restart must not depend on facts.
+    # If MS is down, it answers nothing, so its restart must not depend on facts.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()
     facts = read_facts(session, services, request, *wanted)
     rack = session.need_rack().name

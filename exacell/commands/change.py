@@ -137,7 +137,7 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
 
 
 def _rehearse_run(session: Session, services: Services, request: Request, run: Call, without: Sequence[str]) -> Result:
-    """Return what a recipe's run would change; its values are read from the rack itself.
+    """Return the changes that a recipe's run would make; its values are read from the rack itself.
 
     Raises:
         RecipeError: it needs something that a copy does not have, and ``without`` does not name it.
@@ -208,7 +208,7 @@ def _resumed(session: Session, services: Services, request: Request, call: Call)
     if change is not None or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
         return result
     results = [] if result.notes == NOTHING else [result]
-    for run in left:  # The newest first, because it began with the state that the others had left.
+    for run in left:  # The newest one first, because it began with the state that the others had left.
         results.append(go_on_with_run(session, services, request, run, own, abandon=abandon))
         if results[-1].exit_code is not ExitCode.DONE or session.interrupted.is_set():
             return replace(together(results), data=True, draw=results[-1].draw)
@@ -352,7 +352,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     if takeover:
         statement = f"unlock --takeover from {held or elsewhere}"
         _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
-        # Statements that the old owner had sent when it lost the lock arrive before anything is read.
+        # Wait, so that statements which the old owner had already sent arrive before anything is read.
         time.sleep(SETTLES)
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} now counts as ended: `resume` continues it"])

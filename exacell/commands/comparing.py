@@ -91,7 +91,7 @@ def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
 
 
 def verify_report(call: Call) -> Result:
-    """Return one record: the number of files that agree with their checksums, the seal, and the files that don't agree.
+    """Return one record: the number of files whose checksum is right, the seal, and the files whose checksum is wrong.
 
     Raises:
         RefusedError: the file can't be read, or is not the archive of a report.

@@ -32,7 +32,7 @@ def show_contents(session: Session, services: Services, request: Request, call: 
 
     Raises:
         StatementError: ``top`` or ``db`` has a value that is not allowed.
-        RefusedError: no object of the database is cached, and its name looks like a slip for a known one.
+        RefusedError: no object of the database is cached, and its name is similar to a known one.
     """
     top, database = call.int_arg("top") or 20, call.text_arg("db")
     if not 1 <= top <= _MOST:

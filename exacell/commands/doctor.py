@@ -172,8 +172,9 @@ def _lock(session: Session, rack: RackConfig) -> Check:
 
 
 def _cells(services: Services, rack: RackConfig, cells: Sequence[str], timeout: float | None) -> list[Check]:
-    """Return the checks of the logins for reads and writes on each cell; one check for both if both fail in the same way. The
-    last check is whether all cells have one release.
+    """Return the checks of the logins for reads and writes on each cell, and whether all cells have the same release.
+
+    If both logins of a cell fail in the same way, that is one check.
     """
     read = services.fleet.query(cells, [_CELL], timeout=timeout)
     fell_back = services.transport.read_fallback
@@ -222,7 +223,7 @@ def _clocks(
     def note(reply: Reply) -> None:
         text = reply.stdout.strip()
         if reply.state is State.OK and text.isascii() and text.isdigit():
-            # Half a second for the fraction that date omits, and half of the answer's time for its way back.
+            # Add half a second for the fraction that date omits, and half of the round trip for the way back.
             found[reply.target] = int(text) + 0.5 - (time.time() - reply.seconds / 2), 0.5 + reply.seconds / 2
 
     replies = services.fleet.run(asked, on_reply=note).replies if asked else {}

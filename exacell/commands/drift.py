@@ -138,7 +138,7 @@ _SHOWN = 6
 
 
 def _verdict(found: Sequence[Difference]) -> list[str]:
-    """Return a summary of all differences, with those for the worse by name; empty if there are none."""
+    """Return a summary of all differences; those for the worse are named; empty if there are no differences."""
     rows = [(d, _row(d)) for d in found]
     counts = Counter(str(row["judgement"]) for _, row in rows)
     worse = [

@@ -143,7 +143,7 @@ _TRUTH = ("adds", "when", "prevents", "hits", "cache", "keeps")
 
 
 def truth(session: Session, call: Call) -> Result:
-    """Return one record with the true effect in the database's loads; if none is set, a note that the model decides."""
+    """Return one record with the true effect that is set for the database's loads; without one, a note that the model decides."""
     given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
     if (saves := call.args.get("saves")) is not None:
         if "adds" in given:

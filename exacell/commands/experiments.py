@@ -221,7 +221,7 @@ def _passes(call: Call, measure: str) -> int:
 
 
 def _workload(session: Session, call: Call, db: str, measure: str, seconds: float) -> tuple[str, ...]:
-    """Return what each run carries out: the lines of a block, the given workload, or the load of an emulated rack."""
+    """Return the work of each run: the lines of a block, the given workload, or the load of an emulated rack."""
     given, load, rack = call.args.get("workload"), call.text_arg("load"), session.need_rack()
     found = given if isinstance(given, tuple) else (given,) if isinstance(given, str) and given else ()
     if load not in ("", "none"):

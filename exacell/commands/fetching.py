@@ -43,7 +43,7 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
 
 
 def _of_cells(session: Session, pattern: str) -> StatementError:
-    """Return the error of a statement that names cells, with what brings a file of a cell."""
+    """Return the error of a statement that names cells; its hint has the statement that copies a file of a cell."""
     selected, groups = session.selected(), list(session.need_rack().host_groups)
     are = "is a cell" if len(selected) == 1 else "are cells"
     to_hosts = f"; of hosts: copy from @{groups[0]}:{pattern}" if groups else ""
@@ -103,7 +103,7 @@ def bring(
     goals = {
         (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
     }
-    # A file that arrived completely before a kill does not prevent the statement from being repeated.
+    # If the statement is repeated after a kill, a file that had arrived completely is no obstacle.
     here = {
         (host, file.path) for host, listed in files.items() for file in listed if is_here(file, goals[host, file.path])
     }

@@ -24,7 +24,7 @@ from exacell.session.given import Request, Services, Session
 
 
 def planning_facts() -> tuple[str, ...]:
-    """Return the LIST statements that a plan needs which flushes or re-creates the cache."""
+    """Return the LIST statements for a plan that flushes or re-creates the cache."""
     return (f.CELL, f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
 
 

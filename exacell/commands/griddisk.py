@@ -154,7 +154,7 @@ def _kept_by_failgroup(session: Session, services: Services, asm: str) -> bool |
         asm: the ASM cluster; empty for all clusters.
 
     Returns:
-        True if any of them does; None if none could be asked or none shows it.
+        True if at least one does; None if no cluster could be asked or shows it.
     """
     told: list[bool] = []
     for name in (asm,) if asm else session.need_rack().asm:

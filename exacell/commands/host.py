@@ -90,9 +90,9 @@ def judged(
 
 
 def pass_here(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
-    """Return a line with ``!``, ``|`` or ``>`` after the checks that ``host`` makes, too.
+    """Return a line with ``!``, ``|`` or ``>``, after the same checks as for ``host``.
 
-    With -n, an unread command that does not just run is shown and left out, even if it was accepted.
+    With -n, a command that exacell can't read and that needs acceptance is only shown, even if it was accepted.
 
     Raises:
         RefusedError: its command contains a change, or can't be read and was not accepted, or a file would be replaced.

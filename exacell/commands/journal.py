@@ -167,7 +167,7 @@ def verify(services: Services, call: Call) -> Result:
 
 
 def _without_head(journal: Journal, head: str) -> str:
-    """Return what is wrong if the row of a printed head is not in the journal; empty if it is."""
+    """Return the problem if the row of a printed head is not in the journal; empty if it is."""
     number, colon, start = head.partition(":")
     if not colon or not number.isdecimal() or not start:
         raise JournalError(f"head={head}: a head is a row number and the start of its hash, such as 17:1f0c2b3a4d5e")

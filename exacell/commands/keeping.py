@@ -83,7 +83,7 @@ def _with_note(keeping: Keeping, result: Result) -> Result:
 def _files(
     session: Session, services: Services, keeping: Keeping, call: Call, found: Kept, hosts: Sequence[str]
 ) -> Result:
-    """Copy the files of those hosts of which none is kept yet."""
+    """Copy the files of the hosts that have no kept file yet."""
     left = [host for host in hosts if host not in keeping.whole()]
     seconds = call.flags.get("timeout")
     timeout = float(seconds) if isinstance(seconds, (int, float)) else DEADLINE
@@ -122,7 +122,7 @@ def _output(
 def _answer(
     session: Session, services: Services, request: Request, keeping: Keeping, call: Call, found: Kept
 ) -> Result:
-    """Keep a statement's answer in one file; an answer that lacks that of a cell or host is not kept."""
+    """Keep a statement's answer in one file; if a cell or host did not answer, nothing is kept."""
     assert found.line is not None
     if "" in keeping.whole():
         return Result()
@@ -173,7 +173,7 @@ def listed(session: Session, own: Sequence[rows.Kept]) -> Result:
 
 
 def outlined(found: dict[str, list[rows.Kept]]) -> list[dict[str, object]]:
-    """Return one record for each run that has kept something, in the form of those of experiments."""
+    """Return one record for each run that has kept something, in the form of the records of experiments."""
     return [
         {
             "cell": None,

@@ -62,7 +62,7 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
-    # A new collection follows this moment; the last one may be a minute old.
+    # The next collection comes after this moment; the last one may be a minute old.
     began = datetime.now(UTC) - (timedelta() if fresh else OLDEST)
     if db:
         cells, problems, code = read_sysstat(session, services, request, db)

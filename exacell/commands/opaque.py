@@ -139,7 +139,7 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
 
 
 def _unread(sql: str) -> UnreadError | None:
-    """Return why a statement is not read as a query; None for a query that only reads."""
+    """Return why a statement is not a query that only reads; None if it is one."""
     try:
         read_sql(f"{sql};")
     except UnreadError as error:
@@ -289,7 +289,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             services.recognition.recognise(session.selection.hosts)
         if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
             said = [f"{name}: it is not in allow_commands of these hosts" for name in unnamed or ()]
-            # The errors about known programs come first; about a program without a row nothing more is known.
+            # Errors about known programs come first: they say more than the error about an unknown program.
             other = [why for why in findings.unread if not said or not why.endswith(NO_ROW)]
             findings = replace(
                 findings,
@@ -445,7 +445,7 @@ def _detached(
     record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details=details)
 
     def over(outcome: Outcome) -> None:
-        if keeping is not None:  # This comes first: once the end is recorded, the output is not fetched any more.
+        if keeping is not None:  # Do this first: once the end is recorded, nobody fetches the output any more.
             keep_output(keeping, outcome, record.change)
         record.ended([outcome])
 

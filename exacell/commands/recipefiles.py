@@ -25,7 +25,7 @@ from exacell.session.state import Session
 
 
 def fmt(session: Session, call: Call) -> Result:
-    """Return a note about the file that was formatted; with ``--check`` a diff of what would change.
+    """Return a note about the file that was formatted; with ``--check``, a diff of the changes.
 
     Raises:
         RecipeError: there is no such recipe, it is part of exacell, or it can't be written.

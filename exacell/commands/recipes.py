@@ -102,7 +102,7 @@ def check_one(session: Session, call: Call) -> Result:
 
 
 def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rolled: bool = False) -> Iterator[Problem]:
-    """Yield the problems of the recipes that a recipe runs, at the line that runs them; a recipe named by a value is not checked.
+    """Yield the problems of the recipes that a recipe runs, at the line that runs them; not of recipes named by a value.
 
     Args:
         rolled: whether a line of a rolling runs it.

@@ -258,7 +258,7 @@ def leave(call: Call) -> Result:
 
 
 def start(call: Call) -> Result:
-    """Return the script file, which the runner then runs."""
+    """Return the script file; the runner then runs it."""
     path = at_home(call.text_arg("file"))
     if not path.is_file() and not path.suffix and path.with_suffix(".scl").is_file():
         path = path.with_suffix(".scl")

@@ -34,7 +34,7 @@ from exacell.plan.model import Step
 
 @dataclass(frozen=True, kw_only=True)
 class Filter:
-    """Which changes are wanted; empty or None means all.
+    """The changes that are wanted; empty or None means all.
 
     Attributes:
         since, until: a change is left out if all of its rows are outside; UTC.

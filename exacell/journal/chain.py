@@ -42,7 +42,7 @@ class Walk:
     """How far a chain is whole.
 
     Attributes:
-        good: number of rows from the first one on that are whole and in their places.
+        good: number of rows, from the first one on, that are whole and in their places.
         hash: of the last of them; :data:`GENESIS` if there is none.
         problem: what is wrong with the next row, one line; empty if there is none.
     """
@@ -89,7 +89,7 @@ class Follower:
         """Return how far the chain is whole, with ``rows`` as its next rows; rows after the first fault are not checked."""
         if self.walked.problem or not rows:
             return self.walked
-        place = self._mark - self.walked.good - 1  # If rows do not begin there, this is found as a fault below.
+        place = self._mark - self.walked.good - 1  # If the rows do not begin there, the check below reports a fault.
         if 0 <= place < len(rows):
             self.marked = str(rows[place][-1])
         # The hash of the row before the first one is known only from the first one.
@@ -100,7 +100,7 @@ class Follower:
 
 
 def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
-    """Return what is wrong between a whole chain and the head that was kept outside; empty if they agree.
+    """Return the difference between a whole chain and the head that was kept outside; empty if they agree.
 
     Args:
         kept: number and hash of the newest row, as recorded in the head.

@@ -3,7 +3,7 @@
 ``--confirm-within=30m`` adds a ``deadline`` row after the change. A guardian process (:mod:`exacell.change.guardian`) writes
 a ``guardian`` row when it begins to wait, a ``reverting`` row before it takes the change back and a ``reverted`` row when
 it has tried; ``confirm`` writes a ``confirmed`` row. All readers see the same order: the first of ``reverting`` and
-``confirmed`` wins.
+``confirmed`` counts.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Deadline:
         return now >= self.until and not (self.runner is not None and alive(self.runner))
 
     def sentence(self, now: datetime) -> str:
-        """Return one line about what waits, with the statements that end it."""
+        """Return one line about the waiting change, with the statements that end the wait."""
         more = ", with the later changes of its run," if self.in_run else ""
         begin = f"change {self.change} ({self.statement}){more}"
         at = f"{self.until.astimezone():%H:%M:%S}"

@@ -1,8 +1,8 @@
 """Read and write the two files of a journal: rows in SQLite, and the head with number and hash of the newest row.
 
-The head ``17 1f0c…`` means: row 17 exists. Before further rows are committed it announces the last of them,
-``17 1f0c… 19 77ab…``, and afterwards it names only that one. So exacell did not write any row after the head that was not
-announced, and the state after a killed writer can be distinguished from damage.
+The head ``17 1f0c…`` means: row 17 exists. Before further rows are committed it announces the last of them, ``17 1f0c… 19
+77ab…``, and afterwards it names only that one. So a row that comes after the head and was not announced is not exacell's, and
+the state after a killed writer differs from damage.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class JournalFile:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
-            return (0, 0)  # The next reader of the file gets the reason as an error.
+            return (0, 0)  # The next read of the file reports the reason as an error.
         return status.st_dev, status.st_ino
 
     def salvaged(self) -> list[tuple[Any, ...]]:

@@ -1,11 +1,11 @@
 """Find in the journal what changes have left on cells: caches off, services stopped, grid disks offline.
 
-Each stays until a change, an undo or an observation shows it back. This needs all changes of a rack, in the order of their
-rows; :mod:`exacell.journal.state` has the state of one change.
+Each stays until a change, an undo or an observation shows that it is in order again. This needs all changes of a rack, in the
+order of their rows; :mod:`exacell.journal.state` has the state of one change.
 
-One machine, :class:`Leftover`, plays the rows for all three kinds. An intent leaves a thing; an outcome makes that sure, closes
-it, or shows that the statement did nothing; an observation closes it. A kind says which rows do so; :data:`CACHES`,
-:data:`DISKS` and :data:`SERVICES` are all kinds. No other module makes a row of what was observed.
+One state machine, :class:`Leftover`, processes the rows for all three kinds. An intent leaves a thing; an outcome makes that
+sure, closes it, or shows that the statement did nothing; an observation closes it. Each kind defines the rows that do so;
+:data:`CACHES`, :data:`DISKS` and :data:`SERVICES` are all kinds. No other module makes a row about an observation.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UP = ("done", "not needed")
 
 
 class Turn(Enum):
-    """What a row makes of a thing that was left, other than to leave it so."""
+    """The effect of a row on a thing that was left, if the row has an effect."""
 
     BACK = "in order again"
     BEFORE = "as it was before the last statement about it"
@@ -65,16 +65,16 @@ Item = TypeVar("Item", bound=_Left)
 
 
 class Leftover(ABC, Generic[Item]):
-    """A kind of thing that changes leave on cells: what leaves it, what closes it, what is observed of it.
+    """A kind of thing that changes leave on cells: the rows that leave it, and the changes and observations that close it.
 
     Attributes:
-        ends_with_undo: whether the undo of a change closes what that change left.
+        ends_with_undo: whether the undo of a change closes the things that the change left.
     """
 
     ends_with_undo = False
 
     def left(self, journal: Journal, rack: str) -> tuple[Item, ...]:
-        """Return what changes left and nothing showed back since; cells that are alike stand in one item.
+        """Return the things that changes left and that no later row closed; equal cells share an item.
 
         Raises:
             JournalError: the journal can't be read.
@@ -82,11 +82,11 @@ class Leftover(ABC, Generic[Item]):
         return self.left_by(self.rows(journal, rack))
 
     def left_by(self, rows: Iterable[Entry]) -> tuple[Item, ...]:
-        """Return the same for these rows."""
+        """Return the things that these rows left and did not close, as :meth:`left` does."""
         return self.folded(self.play(rows))
 
     def play(self, rows: Iterable[Entry]) -> dict[Place, Item]:
-        """Return what is left after these rows, by place."""
+        """Return the things that are left after these rows, by place."""
         left: dict[Place, Item] = {}
         before: dict[Place, Item | None] = {}
         for row, intent in paired(rows):
@@ -126,27 +126,27 @@ class Leftover(ABC, Generic[Item]):
 
     @abstractmethod
     def opened(self, row: Intent, place: Place, item: Item | None) -> Item | None:
-        """Return what is left from this intent on, even before its statement is sent; None if it leaves nothing new."""
+        """Return the thing that is left from this intent on, even before its statement is sent; None if nothing new is."""
 
     @abstractmethod
     def ended(self, row: Outcome, intent: Intent | None, item: Item) -> Item | Turn:
-        """Return what the end of a statement makes of what is left."""
+        """Return the effect of a statement's end on a thing that is left."""
 
     @abstractmethod
     def seen(self, row: Observed, item: Item) -> Item | Turn:
-        """Return what an observation makes of what is left."""
+        """Return the effect of an observation on a thing that is left."""
 
     @abstractmethod
     def folded(self, left: Mapping[Place, Item]) -> tuple[Item, ...]:
-        """Return the items with one for all cells that are alike, by change."""
+        """Return the items by change; equal cells share an item."""
 
     @abstractmethod
     def of(self, item: Item) -> Sequence[str]:
-        """Return the things that an item says of each of its cells."""
+        """Return the things that are left, according to an item, on each of its cells."""
 
     @abstractmethod
     def body(self, things: Sequence[str]) -> Mapping[str, Any]:
-        """Return the body of a row that shows these things back."""
+        """Return the body of a row which shows that these things are in order again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class CachingOff:
         dropped: the cache was dropped there, or may have been, and was not created again.
         cache: flashcache, pmemcache or xrmemcache.
         sure: whether the statement is known to have been carried out; its answer may have been lost.
-        comes: a DROP of it was not answered and is not found done: it may still happen, whatever the cell shows now.
+        comes: a DROP of it was not answered and is not known to be done: it may still happen, whatever the cell shows now.
         refused: the cell refused the statement, which was not a DROP of the cache.
         flushes: the statement is an ALTER of the cache, which does nothing if the cache is missing or has no flush.
     """
@@ -173,7 +173,7 @@ class CachingOff:
 
 
 class _Caches(Leftover[CachingOff]):
-    """Caches that a change switched off and that were not seen on again since."""
+    """Caches that a change switched off and that nobody has seen on again since."""
 
     def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
         return journal.caching_entries(rack)
@@ -223,9 +223,9 @@ class _Caches(Leftover[CachingOff]):
         if row.caching == "on":
             return Turn.BACK
         if item.refused and item.flushes and row.caching in (GONE, UNTOLD):
-            # It changed nothing on a missing cache, or one without flush: a cache that was left off before still is.
+            # It changed nothing if the cache was missing or had no flush: a cache that was left off before is still off.
             return Turn.BEFORE
-        # Off can mean flushed or gone: it shows that it does not cache, not whether it exists.
+        # Off can mean flushed or gone: it shows that the cache does not cache, not whether it exists.
         told = row.caching not in ("", UNTOLD)  # If empty, something else was seen.
         return item if item.dropped or not told else replace(item, sure=True)
 
@@ -262,7 +262,7 @@ def left_on_purpose(item: CachingOff, cell: str, state: ChangeState, later: Iter
 
 
 def brings_back(plan: Planned, cache: str, cell: str) -> bool:
-    """Return whether a plan was to switch a cache on at a cell."""
+    """Return whether a plan has a step that switches a cache on at a cell."""
     steps = (step for step in plan.wanted if step.target == cell and step.caching_on)
     return any((step.cache or FLASHCACHE) == cache for step in steps)
 
@@ -314,7 +314,7 @@ def _names(switch: re.Match[str]) -> frozenset[str]:
 
 
 class _Disks(Leftover[Offline]):
-    """Grid disks that a change took offline and that no change, undo or observation shows back."""
+    """Grid disks that a change took offline and that no later row shows ONLINE again."""
 
     ends_with_undo = True
 
@@ -324,7 +324,7 @@ class _Disks(Leftover[Offline]):
     def places(self, row: StepRow | Observed, intent: Intent | None, left: Iterable[Place]) -> list[Place]:
         if intent is not None and intent.offline:
             return super().places(row, intent, left)
-        return [place for place in left if place[0] == row.target]  # It brings back some of them, which ended() says.
+        return [place for place in left if place[0] == row.target]  # It brings back some of them, see ended().
 
     def things(self, row: StepRow | Observed, intent: Intent | None) -> Iterable[str]:
         switch = None if intent is None else _SWITCH.match(intent.statement)
@@ -460,7 +460,7 @@ SERVICES = _Services()
 
 
 def _action(row: StepRow, intent: Intent | None) -> tuple[str, tuple[str, ...]]:
-    """Return what a step does to services, such as ``SHUTDOWN``, and to which; empty for none."""
+    """Return a step's action on services, such as ``SHUTDOWN``, and the services; empty for none."""
     if row.what == "start CELLSRV":
         return "STARTUP", ("cellsrv",)  # A start that was not needed has no intent: CELLSRV ran already.
     return services_of("" if intent is None else intent.statement)
@@ -482,7 +482,7 @@ def note_back(journal: Journal, rack: str, kind: Leftover[Any], back: Mapping[st
 
 
 def seen_back(kind: Leftover[Item], left: Iterable[Item], back: Mapping[str, Collection[str]]) -> list[tuple[int, Row]]:
-    """Return (change, row) of what is in order again of ``left``, for :meth:`Journal.observe`."""
+    """Return (change, row) for the things in ``left`` that are in order again, for :meth:`Journal.observe`."""
     return [
         (item.change, _observed(cell, kind.body(things)))
         for item in left
@@ -497,7 +497,7 @@ def caching_now(cache: str, caching: Mapping[str, str]) -> list[Row]:
 
 
 def caching_on(cache: str, caching: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return for :func:`note_back` on which of the cells that were read a cache is ``on``."""
+    """Return the cells on which a cache was read as ``on``, for :func:`note_back`."""
     return {cell: (cache,) if state == "on" else () for cell, state in caching.items()}
 
 

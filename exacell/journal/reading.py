@@ -292,7 +292,7 @@ class JournalReader(JournalFile):
 
     def newest_plan(self, rack: str) -> Planned | None:
         """Return the plan row of the rack's newest change that sent a statement, or could; None if there is none."""
-        # A plus sign again: it makes SQLite use the index backwards from the newest change, not the index of all plans.
+        # Another plus sign: it makes SQLite read the index backwards from the newest change, not the index of all plans.
         newest = (
             "select other.seq from entry as other where other.rack = entry.rack and +other.kind = 'plan'"
             # A takeover carries out nothing, and a command on this machine can't be continued.
@@ -363,7 +363,7 @@ class Stream:
 
     @property
     def problem(self) -> str:
-        """Return what is wrong with the chain up to the last row that was read, or with its kept head; empty if nothing is."""
+        """Return the problem of the chain up to the last row that was read, or of its kept head; empty if there is none."""
         if self._follower.walked.problem:
             return self._follower.walked.problem
         try:

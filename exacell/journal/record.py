@@ -6,7 +6,7 @@ file as well, so that a cut tail is found. A journal that can't be written stops
 
 The database is SQLite in rollback-journal mode (WAL is unsafe on network file systems), and writers take turns, so that
 several processes append without losing a row. With synchronous=EXTRA the directory is synced as well when SQLite's own
-rollback file is gone: with FULL a power cut can bring that file back, which takes the newest rows away.
+rollback file is gone: with FULL a power cut can bring that file back, and then the newest rows are lost.
 Source: SQLite, "PRAGMA synchronous".
 """
 
@@ -318,11 +318,11 @@ class Journal(JournalReader):
         return newest + 1
 
     def verify(self) -> str:
-        """Return what is wrong with the chain, one line that names the first bad row; empty if it is whole."""
+        """Return the problem of the chain, one line that names the first bad row; empty if the chain is whole."""
         return self.examine()[1]
 
     def examine(self) -> tuple[Walk, str]:
-        """Return how far the chain is whole, and what is wrong with it or its head; empty if nothing is."""
+        """Return how far the chain is whole, and the problem of the chain or its head (empty if there is none)."""
         if not self.is_there(self.path):
             gone = f"{self.path} is missing, but its kept head {self.head_path} is there"
             return Walk(good=0, hash=GENESIS, problem=""), gone if self.is_there(self.head_path) else ""

@@ -1,4 +1,4 @@
-"""Define the journal's rows as typed values, and the one parser that makes them from stored rows. Pure.
+"""Define the journal's rows as typed values, and the only parser that makes them from stored rows. Pure.
 
 A row's body is a JSON object, which only this module reads: each kind of row is a data class, and a field is the body's value
 of the same name in camel case (``exit_code`` from ``exitCode``). If a value is missing or has another type than the field, the
@@ -265,7 +265,7 @@ class Outcome(StepRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Gated(Entry):
-    """Whether a wave was let through its gate.
+    """Whether a wave has passed its gate.
 
     Attributes:
         cells: the cells of the wave.

@@ -1,6 +1,6 @@
 """Read the remaining rows of a journal that SQLite refuses as a whole: cut off, or with overwritten pages.
 
-SQLite answers nothing at all if the file is shorter than its first page says, and ends a query at the first bad page.
+SQLite refuses every query if the file is shorter than its first page says, and ends a query at the first bad page.
 So a copy gets the length that it should have, and its rows are read one by one.
 Source: SQLite, "Database File Format", 1.3 (page size at offset 16, size in pages at offset 28).
 """
@@ -66,7 +66,7 @@ def _lengthen(copy: Path) -> None:
 
 
 def _rows(connection: sqlite3.Connection, last: int, *, most: int) -> list[tuple[Any, ...]]:
-    # If the last page is bad, go as far as the caller knows, or as rows are found.
+    # If the last page is bad, read up to the number that the caller knows, or as long as rows are found.
     with suppress(sqlite3.DatabaseError):
         last = max(last, int(connection.execute("select coalesce(max(seq), 0) from entry").fetchone()[0]))
     found = []
@@ -84,7 +84,7 @@ def _rows(connection: sqlite3.Connection, last: int, *, most: int) -> list[tuple
 
 
 def asked(rows: Sequence[tuple[Any, ...]], query: str, values: Sequence[str | int]) -> list[tuple[Any, ...]]:
-    """Return the answer of a query to the journal's table that contains only ``rows``."""
+    """Return the answer to a query on the journal's table with only ``rows`` in it."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"create table entry ({COLUMNS})")
         connection.executemany("insert into entry values (?,?,?,?,?,?,?,?,?)", rows)

@@ -77,7 +77,7 @@ def strange(objects: list[tuple[str, str, str | None]]) -> str:
 
 @contextmanager
 def in_words() -> Iterator[None]:
-    """Turn an error that SQLite can't report, because it would repeat bytes that are not text, into an ordinary one."""
+    """Raise an ordinary error in place of one that SQLite can't report because it contains bytes that are not text."""
     try:
         yield
     except UnicodeDecodeError as error:

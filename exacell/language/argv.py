@@ -66,14 +66,14 @@ def _quote(value: str) -> str:
 
 
 def _is_one_word(value: str) -> bool:
-    """Return whether the prompt, too, would read ``value`` as one word, including quotes or parentheses around it."""
+    """Return whether the prompt would also read ``value`` as one word, including quotes or parentheses around it."""
     if value.startswith("#") or value == "--" or not value:
         return False
     if not any(char in BLANKS for char in value):
         try:
             refuse_typography(value)
         except LookalikeError:
-            return True  # It is refused at its place, because it may or may not have been in the shell's quotes.
+            return True  # It is refused with its place: nobody knows whether it was in quotes of the shell.
         except StatementError:
             return False
     try:

@@ -106,7 +106,7 @@ _BEFORE_ONLY = ("-r", "-c", "-g", "-l", "-m", "-f", "-e")
 
 
 def _said_before(option: Word, words: Sequence[Word]) -> str:
-    """Return how to give an option of the program; for cells also how to write it in the statement itself."""
+    """Return a hint how to give an option of the program; for cells, also how to write it in the statement itself."""
     if option.raw == "-c":
         following = next((word.value for word in words if word.start >= option.end), "")
         return f"here, type `on {following or '<cells>'} <statement>`; in a shell, `exacell -c … <statement>`"
@@ -492,7 +492,7 @@ def _too_much(command: Command, word: Word, bare: Sequence[Word]) -> StatementEr
 
 
 def _listed(noun: str, words: Sequence[Word]) -> str:
-    """Return that LIST takes these words for an object of CellCLI."""
+    """Return a hint that LIST takes these words for an object of CellCLI."""
     return f"type `list {' '.join((noun, *(word.raw for word in words)))}`; `help {noun}` shows its other statements"
 
 

@@ -6,8 +6,8 @@ that were given for a whole run.
 Commands for hosts that take no free words (FACTS, SHOW SETTING, SET SETTING, DRIFT, SAVE BASELINE) also take ON after their name:
 ``facts on @db`` is ``on @db facts``.
 
-CellCLI's own text survives: ``>`` and ``<`` are comparisons wherever an operator or value is expected, and ``| command``
-and ``> file`` count only after a complete statement; quotes and parentheses protect everything. ``--`` is a comment at
+CellCLI's own text stays as it is: where an operator or value is expected, ``>`` and ``<`` are comparisons; ``| command`` and
+``> file`` count only after a complete statement; nothing in quotes or parentheses has a special meaning. ``--`` is a comment at
 the start of a line or before a blank. ``#``, ``REM`` and ``!command`` have their meaning only as the first word of a line;
 ``@name`` is a recipe only there.
 """
@@ -153,12 +153,12 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 
 def _of_the_word(error: StatementError, base: int) -> bool:
-    """Return whether the error is an unknown first word, for which there is no answer from the questions of help, either."""
+    """Return whether the error is an unknown first word that also matches none of help's questions."""
     return error.start == base and "is not a statement" in error.message and not is_answer(error.hint)
 
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
-    """Return the error; if its cause is an ON after a statement that takes ON only in front, with a hint that shows this."""
+    """Return the error; if the statement takes ON only in front and has it at the end, the error gets a hint about that."""
     if error.start is None or error.hint:
         return error
     try:
@@ -342,10 +342,10 @@ def _read_own(command: Command, text: str, base: int, on: str) -> Line:
 
 
 def _named(word: Word) -> str:
-    """Return what the word after ON names, without parentheses around it.
+    """Return the cells or hosts after ON as text, without parentheses around it.
 
     Raises:
-        StatementError: it names nothing (which never means all cells), or its condition is wrong.
+        StatementError: the text is empty (which never means all cells), or its condition is wrong.
     """
     on = word.value[1:-1].strip() if word.value.startswith("(") and word.value.endswith(")") else word.value
     if not on.strip():

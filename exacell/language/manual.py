@@ -181,7 +181,7 @@ def _entry(head: str, meaning: str) -> Iterator[str]:
 
 
 def _text(text: str) -> str:
-    """Return a text escaped so that man reads nothing in it as a command."""
+    """Return the text, escaped so that man takes no part of it for a command."""
     safe = text.replace("\\", r"\(rs").replace("-", r"\-").replace("\u2026", "...")
     safe = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in safe)
     return re.sub(r"^(?=[.'])", r"\\&", safe, flags=re.MULTILINE)

@@ -119,7 +119,7 @@ def _made(text: str) -> int:
 
 
 def _way(text: str) -> str:
-    """Return the statement that sends SQL whole, with its literals unchanged.
+    """Return the statement that sends the SQL as a whole, with its literals unchanged.
 
     Raises:
         StatementError: ``text`` is more than one statement, or has an open quote.
@@ -153,9 +153,7 @@ def _own_create(text: str) -> str:
     if group is None:
         return ""
     after = group.after.rstrip(" \t\r\n;/").replace("'O/", "'o/")
-    made = read_asm_change(
-        f"create diskgroup X{after}"
-    )  # Whether its name is a good one, exacell's own statement says.
+    made = read_asm_change(f"create diskgroup X{after}")  # exacell's own statement checks the name.
     disks = _DISKS.fullmatch(made.search) if isinstance(made, NewGroup) else None
     if not isinstance(made, NewGroup) or disks is None:
         return ""

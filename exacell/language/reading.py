@@ -112,7 +112,7 @@ def read_fact(text: str) -> FactCheck | ReadingCheck:
 
 
 def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
-    """Return what a wait is for: the check after UNTIL, or seconds; see :func:`exacell.cellcli.condition.read_wait`.
+    """Return the check after UNTIL, or the seconds of a wait; see :func:`exacell.cellcli.condition.read_wait`.
 
     Raises:
         StatementError: it is neither.
@@ -164,7 +164,7 @@ def picked(
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            # If the name is read, a record of a cell is named by its cell alone.
+            # If the read column is the name itself, a cell's record is named by the cell only.
             own = 1 if column == "name" and record.get("cell") is not None else 2
             found.append((" ".join(about[:own]), record, column))
     if not found:

@@ -31,7 +31,7 @@ class RecipeWord:
         place: where it is used.
         shape: how a line with it is written.
         about: what it does, as a phrase.
-        nested: of a block: what to write instead of one inside another of its kind.
+        nested: for a block: the advice if it is inside another block of its kind.
     """
 
     name: str

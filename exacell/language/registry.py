@@ -1,9 +1,9 @@
 """The one registry of exacell's own commands.
 
 Each command is declared once, as a value in a module of ``exacell/commands/declared/``: name, parameters, flags, what it
-changes, help, an example, and which function carries it out. These modules import nothing but what declarations are made
-of, so that parsing, completing or explaining a line does not load the code that carries commands out. The argv parser, the
-prompt's completer, ``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
+changes, help, an example, and which function carries it out. These modules import only the types of declarations, so that
+parsing, completing or explaining a line does not load the code that carries commands out. The argv parser, the prompt's
+completer, ``help``, the recipe checker, the man page and the files in ``completions/`` are derived from here.
 """
 
 from __future__ import annotations
@@ -269,13 +269,14 @@ class Command:
         options: for a command that parses its words itself, the options before its other words; completion offers them.
         recipe_ok: whether it is allowed in a recipe.
         streams: whether it writes while it runs; it may use the whole terminal.
-        endless: whether it goes on until the user ends it.
+        endless: whether it runs until the user ends it.
         runs: whether it runs other statements, which may change cells even if its own effect is READ or LOCAL.
         asks: whether it may ask cells or hosts; False for a read of what exacell itself has kept.
         hosts: whether ON may also name hosts that are not cells.
         needs_hosts: whether it is for hosts only, so that ON is required.
         on_after: whether ON may also follow its name; none of its own words can then be ``on``.
-        dry_runs: whether -n carries it out; False for a command that stores, replaces or waits: -n only shows its name.
+        dry_runs: whether -n carries it out; False for a command that stores, replaces or waits: for such a command -n only
+            shows its name.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
 

@@ -1,4 +1,4 @@
-"""Expand what may be abbreviated at the prompt: aliases with arguments, and words of which only the beginning is typed. Pure.
+"""Expand abbreviations at the prompt: aliases with arguments, and words of which only the beginning is typed. Pure.
 
 Scripts, recipes and the command line don't use this: a beginning that is unique today may not be unique in the next release.
 """
@@ -28,7 +28,7 @@ _MOST_WORDS = 8
 
 
 def expand_alias(text: str, aliases: Mapping[str, str]) -> str:
-    """Return ``text`` with an alias in front replaced by its definition; ``text`` itself if there is none.
+    """Return ``text`` with the alias at its beginning replaced by the definition; ``text`` itself without an alias.
 
     ``$1`` to ``$9`` in an alias are the words after it, ``${1:-word}`` has a default, ``$*`` is all of them; words that no
     placeholder takes are added at the end. An alias may begin with another one.
@@ -249,9 +249,7 @@ def _written_out(text: str, expanded: str, error: StatementError) -> tuple[str, 
 def _refuse_short_change(
     text: str, expanded: str, full: str, line: Line | None, *, wrong: StatementError | None
 ) -> None:
-    """Raise StatementError for a change with abbreviated words: ``wrong`` if more than verb and object was, otherwise if it
-    has -y.
-    """
+    """Raise ``wrong`` if the line is a change with more than verb and object abbreviated; else a StatementError if it has -y."""
     if line is None or line.effect not in (Effect.WRITE, Effect.OPAQUE):
         return
     if wrong is not None:
@@ -266,7 +264,7 @@ def _refuse_short_change(
 
 
 def _moved(error: StatementError, made: Sequence[_Cut]) -> StatementError:
-    """Return the error with its place converted to the text before words were completed."""
+    """Return the error with its place in the text before words were completed."""
     start, end = error.start, error.end
     for cut in reversed(made):
         start = None if start is None else cut.back(start)

@@ -1,7 +1,7 @@
-"""Suggest what may come next in a half-typed line: pure completion, for the prompt and for shells.
+"""Suggest the words that may come next in a half-typed line: pure completion, for the prompt and for shells.
 
-Names of the rack come from functions that answer at once, so that completion never waits for a cell. Words are offered in
-their canonical spelling; upper and lower case are equal in what is typed.
+Names of the rack come from functions that answer at once, so that completion never waits for a cell. Words are offered in their
+canonical spelling; in the typed text upper and lower case are equal.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Used = Callable[[str, str], int]
 
 
 def suggest(text: str, known: Known, *, fuzzy: bool = False, used: Used | None = None) -> list[Suggestion]:
-    """Return what may come next, in the order in which to show it; empty if anything may.
+    """Return the words that may come next, in the order in which to show them; empty if any word may.
 
     Args:
         text: the line up to the cursor; only the last of several statements counts.

@@ -1,4 +1,4 @@
-"""Suggest what may come next in a half-typed CellCLI statement. Pure."""
+"""Suggest the words that may come next in a half-typed CellCLI statement. Pure."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def _object_names(subject: ObjectType, behind: Sequence[Piece], typed: Piece, kn
         return
     text, start = _item(typed)
     if subject.name.startswith("METRIC"):
-        # A list of 854 names before anything is typed is no help; the clauses come first then.
+        # Before anything is typed, a list of 854 names is no help; so the clauses come first.
         if text:
             taken = [word for piece in behind for word in piece.text.split(",")]
             yield from matching(described_metrics(known), text, start, exclude=taken)

@@ -52,7 +52,7 @@ def _nothing(*asked: str) -> tuple[()]:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What completion knows besides the language itself.
+    """The sources of words for completion, besides the language itself.
 
     Attributes:
         names: returns the known names of a kind.
@@ -158,7 +158,7 @@ class Vocabulary(Sequence[str]):
         self._words = tuple(sorted(set(words), key=str.lower))
         self._lower = [word.lower() for word in self._words]
         self._text = "\n".join(self._lower)
-        # It has the same length as _text, although some letters become two in lower case.
+        # It has the same length as _text: letters that would become two in lower case stay.
         self._cased = "\n".join(
             word if len(word) == len(lower) else lower for word, lower in zip(self._words, self._lower, strict=True)
         )

@@ -52,10 +52,10 @@ Mark = tuple[int, str, bool, int]
 
 
 def marks(text: str) -> Generator[Mark, None, tuple[str, int]]:
-    """Yield the mark of each character of ``text``, of which the end may not have been typed yet.
+    """Yield the mark of each character of ``text``, whose end may not have been typed yet.
 
     Everything that cuts a line goes by these marks. A quote that is never closed reaches to the end; the generator returns that
-    quote and its place, an empty text if there is none.
+    quote and its place (an empty text if every quote is closed).
     """
     quote, depth, opened = "", 0, 0
     for offset, char in enumerate(text):

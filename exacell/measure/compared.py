@@ -1,4 +1,4 @@
-"""Compare two sets of trace files: the difference, how sure it is, and what the naive test hides. Pure.
+"""Compare two sets of trace files: the difference, how sure it is, and the error of the simple test. Pure.
 
 Single waits are not independent values: commits that share a log write wait for the same one. So the test over all waits is
 shown together with one whose unit is a log write, and one whose unit is a file (a session). None of the tests accounts for the
@@ -50,7 +50,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
 
     Args:
         a: the set that b is compared with, one histogram per file.
-        b: likewise.
+        b: the other set, in the same form.
         writes: the log writes, for the test whose unit is a log write.
     """
     first, second = merged(a), merged(b)
@@ -101,7 +101,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
 
 
 def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
-    """Yield what the naive test hides: the interval from resampling whole log writes, and how much wider it is."""
+    """Yield the error of the simple test: the interval from resampling whole log writes, and how much wider that one is."""
     by_write = difference(*writes) if writes is not None else None
     if writes is None or by_write is None:
         yield (

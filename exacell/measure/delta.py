@@ -112,7 +112,7 @@ def delta(
 
     Args:
         cumulative: the metrics whose difference is meaningful.
-        void: cell → why its counters are known to have restarted in between, even if no counter is lower than before.
+        void: cell → the reason, for cells whose counters restarted in between even if no counter is lower than before.
     """
     names = sorted(cumulative)
     cells = sorted(dict.fromkeys([*before.cells, *after.cells]))

@@ -1,4 +1,4 @@
-"""Find what the flash log's counters, or a comparison of flash logging on and off, can't show on these cells, and why. Pure.
+"""Find effects that the flash log's counters, or a comparison of flash logging on and off, can't show on these cells. Pure.
 
 Sources: Oracle DBMSO, "Smart Flash Log Write-Back" (from 20.1 on, X7 and newer, write-back flash cache, databases in
 ARCHIVELOG mode: the redo log files themselves are kept in the flash cache); SAGUG, create-pmemlog (databases write redo into
@@ -35,7 +35,7 @@ class RedoPath:
         mode: ``writeback`` or ``writethrough``.
         model: the cell's makeModel.
         memory_log: size and status of the PMEM or XRMEM log; ``none`` without one.
-        flash_log: likewise for the flash log.
+        flash_log: size and status of the flash log; ``none`` without one.
         on_flash: redo writes in the interval that did not use the flash log because the redo logs are on flash.
         writes: all redo writes in the interval.
     """
@@ -53,8 +53,9 @@ _NOTHING, _DISKS = "can't show anything", "can't show what flash logging does ag
 
 
 def limits(cells: Mapping[str, RedoPath]) -> list[str]:
-    """Return what a comparison of flash logging on and off can't show on these cells, and why, as sentences without their full
-    stops; empty if it can show everything.
+    """Return the limits of a comparison of flash logging on and off on these cells, with reasons, without their full stops.
+
+    Empty if it can show everything.
     """
     found: dict[tuple[str, str], list[str]] = {}
     for cell, path in cells.items():

@@ -1,8 +1,8 @@
 """Group waits by log write: waits for one log write end together, so only the log writes are independent of each other. Pure.
 
 For millions of groups, only the following is stored by group size: the number of groups, and the sums of their waits and of
-the squares of those sums. From these whole numbers the mean of the writes' means and the variance of the mean of all waits
-follow exactly. Source: reference measurement.md 2.4; for the variance of a mean of clusters: W. G. Cochran, Sampling
+the squares of those sums. These whole numbers give the exact mean of the writes' means, and the exact variance of the mean of
+all waits. Source: reference measurement.md 2.4; for the variance of a mean of clusters: W. G. Cochran, Sampling
 Techniques, 1977, chapter 6.
 """
 

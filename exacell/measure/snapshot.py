@@ -41,8 +41,8 @@ class CellCounters:
         passport: the conditions of the numbers, see :mod:`exacell.measure.delta`; ``created`` is the time when the counted cache
             or log was created, ``logCreated`` that of the flash log.
         started: start time of CELLSRV, epoch ms by the cell's own clock; 0 if not known.
-        marks: counters of other objects that restart with CELLSRV (``FL_``: also with the flash log), metric and object → value;
-            they show a restart after which ``values`` have grown beyond their old size.
+        marks: counters of other objects that restart with CELLSRV (``FL_``: also with the flash log), metric and object →
+            value; they show a restart even if ``values`` have grown beyond their old size since.
         rows: the answer of a LIST statement in place of counters, ``object|name|attribute`` → value; see
             :func:`exacell.plan.drift.neutral`.
     """
@@ -163,7 +163,7 @@ def history_witness(before: Iterable[CellCounters], names: Iterable[str]) -> str
 def shared(kinds: Mapping[str, tuple[CellCounters, CellCounters]], names: Mapping[str, Iterable[str]]) -> str:
     """Return the sign of a restart of CELLSRV in the snapshots of one cell, of all kinds; empty if there is none.
 
-    A restart that one kind shows is true for all. Counters of the flash cache also fall after a flush; they count as a sign
+    A restart that one kind shows holds for all kinds. Counters of the flash cache also fall after a flush; they count as a sign
     only if no other data could distinguish the two.
 
     Args:

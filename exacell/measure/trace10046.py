@@ -4,7 +4,7 @@ A wait is a line that begins with ``WAIT #<cursor>: nam='<event>' ela= <µs>``. 
 contain any lines, also such ones: lines between PARSING IN CURSOR and END OF STMT, after PARSE ERROR, or in a bind value are
 not waits. One compiled expression searches each piece; a piece with such texts is examined again. For large files numpy is
 used instead, if installed, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1 and 1.2;
-of the method's speed: the same, 3; of ``len=`` behind PARSE ERROR and of ``avl=``, the length of a bind value: N. Debes,
+of the method's speed: the same, 3; of ``len=`` after PARSE ERROR and of ``avl=``, the length of a bind value: N. Debes,
 Secrets of the Oracle Database, 2009, chapter 24.
 """
 
@@ -184,9 +184,7 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         size, until = size + got, kept + got
         head = head or bytes(text[kept : min(until, kept + HEAD)])
         end = text.rfind(b"\n", 0, until)
-        if (
-            not got and end <= 0
-        ):  # The rest that an unfinished text has kept back is examined once more at the end of the file.
+        if not got and end <= 0:  # Bytes kept back for an unfinished text are examined again at the end of the file.
             break
         if lines is None:
             found = pattern.findall(text, 0, end)
@@ -329,8 +327,8 @@ class _Packed(dict[bytes, int]):
 
 
 def _pattern(event: str, *, grouped: bool) -> re.Pattern[bytes]:
-    """Return the expression whose group is a wait's time, with its event if all events are wanted; with an empty group it also
-    stops where a piece must be examined again.
+    """Return the expression whose group is a wait's time, with its event if all events are wanted; where a piece must be
+    examined again, it matches with an empty group.
 
     Args:
         grouped: whether a second group is the number of the log write of a wait for the event (empty if the line has none).

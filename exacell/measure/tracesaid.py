@@ -17,7 +17,7 @@ _MOST = 5
 
 
 def sentences(found: Traced, event: str = "") -> Iterator[str]:
-    """Yield the sentences to read before the figures: how much was read, and what is wrong with it."""
+    """Yield the sentences to read before the figures: how much was read, and its problems."""
     waits = sum(histogram.n for histogram in found.events.values())
     what = f"waits for {event}" if event else f"waits for {counted(len(found.events), 'event')}"
     yield f"{waits:,} {what} in {counted(found.files, 'file')} ({human_size(found.size)})."

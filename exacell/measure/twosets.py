@@ -1,6 +1,6 @@
 """Compare two sets of values: whether and by how much they differ, and in which part. Pure.
 
-Formulae, and how much each is worth at millions of values: reference measurement.md 2.2 to 2.5.
+Formulae, and how useful each is with millions of values: reference measurement.md 2.2 to 2.5.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class _Shape:
         self.hits = self.waiting = 0
 
     def which(self, text: bytearray, eight: Words, lines: Places) -> NDArray[np.bool_]:
-        """Return which lines have this beginning; a fast check of the end of the name comes first."""
+        """Return which lines begin in this way; a fast check of the end of the name comes first."""
         found: NDArray[np.bool_] = eight[lines + self.last] == self.ending
         if not found.any():
             return found

@@ -1,4 +1,4 @@
-"""Read a person's answer from a terminal: Ctrl-C interrupts it, and it survives Ctrl-Z."""
+"""Read a person's answer from a terminal: Ctrl-C ends the reading, and after Ctrl-Z it continues."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def interrupting(again: Callable[[], None]) -> Iterator[None]:
 def await_line(stream: TextIO, over: Callable[[], bool]) -> None:
     """Wait until a terminal has a line to read or ``over`` returns True; other streams are not waited for.
 
-    A signal that another thread received is handled between two checks; inside a read, its handler would wait for the read.
+    A signal that another thread received is handled between two checks; inside a read, its handler would run only after the read.
     """
     try:
         descriptor = stream.fileno()

@@ -67,7 +67,7 @@ def _sentence(label: str, text: str, meaning: str, look: Look) -> list[str]:
 
 
 def _apart(plan: Plan, look: Look) -> Iterator[str]:
-    """Yield the lines with longer labels than risk and time: targets where nothing is done, and what can't be undone."""
+    """Yield the lines with longer labels than risk and time: targets where nothing is done, changes that can't be undone."""
     for label, reasons in (("Already as wanted", plan.done), ("Not applicable", plan.skipped)):
         if reasons:
             yield from _sentence(f"  {label}: ", _reasons(reasons), "", look)
@@ -130,7 +130,7 @@ def _object(stage: Stage) -> tuple[object, ...]:
 
 
 def _act(stage: Stage) -> str:
-    """Return what a stage does: its title, or the statement if it is sent as it was typed."""
+    """Return the work of a stage as text: its title, or the statement if it is sent as it was typed."""
     first = stage.steps[0] if stage.steps else None
     if stage.key != "send" or first is None:
         return stage.title
@@ -147,7 +147,7 @@ def _begun(statement: str) -> str:
 
 
 def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
-    """Return what the stages change together and on which targets; targets with the same change share an item.
+    """Return the combined change of the stages, with its targets; targets with the same change share an item.
 
     Args:
         words: the text before it, in lower case: an attribute named there is not named again.

@@ -41,13 +41,13 @@ def _advice(masked: tuple[str, str], members: Sequence[tuple[str, str, str]]) ->
     if len(members) == 1:
         _, text, way = first
     else:
-        # A selection takes all of them at once; any other statement is about one, and the first one is as good.
+        # A statement with a selection repairs all of them at once; any other is about one cell, so the first one is shown.
         way = first[2].replace(f"on {first[0]} ", f"on {cells} ")
     return f"{cells}: {text}" + (f": {way}" if way else "")
 
 
 def headlines(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings of one cell that a reader acts on; those caused by a broken flash disk are merged into its finding.
+    """Return the findings of one cell that need work; findings caused by a broken flash disk are merged into that disk's.
 
     Findings about what could not be read are left out; so are those without a text.
     """

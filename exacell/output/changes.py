@@ -116,7 +116,7 @@ def _of_another(record: Mapping[str, Any]) -> str:
 
 
 def _taken(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
-    """Return how many columns everything but the statement takes."""
+    """Return how many columns all parts of the line except the statement take."""
     others = [name for name in names if name != "statement"]
     return sum(2 + max(len(name), *(len(value_text(row.get(name))) for row in rows)) for name in others)
 

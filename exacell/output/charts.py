@@ -85,7 +85,7 @@ def _short(value: float) -> str:
 
 
 def round_steps(most: float, least: float = 0.0) -> list[float]:
-    """Return about five round numbers that reach from 0, or from below ``least`` if that is negative, to at least ``most``."""
+    """Return about five round numbers from 0, or from below ``least`` if that is negative, up to ``most`` or more."""
     span = max(most, 0.0) - min(least, 0.0)
     if span <= 0:
         return [0.0, 1.0]

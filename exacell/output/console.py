@@ -1,4 +1,4 @@
-"""Define what a surface offers to statements: messages, plans, questions and progress; data leaves only as results."""
+"""Define the functions of a surface for statements: messages, plans, questions and progress; data leaves only as results."""
 
 from __future__ import annotations
 

@@ -90,8 +90,7 @@ class Delivery:
             raise unwritten
 
     def _write(self, whole: Result, format_name: str, redirect: str) -> OutputError | None:
-        """Write a result into a file, unless nothing but a failure came; return the error if it could not be written
-        completely."""
+        """Write a result into a file, unless it is only a failure; return the error if not all could be written."""
         if not answered(whole):
             return None
         from exacell.output.tofile import opened  # Few statements write a file.
@@ -130,7 +129,7 @@ class Delivery:
             self.console.say("(none)")
         if unfolded:
             self.console.say(unfolded)
-        # With --quiet the reason for a failure is still shown: if no problem names it, the notes do.
+        # With --quiet the reason for a failure is still shown: the problems, or the notes if there are no problems.
         good = result.exit_code in GOOD
         say = self.console.say if good or result.problems else self.console.tell
         for note in result.notes:

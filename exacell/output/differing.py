@@ -1,7 +1,7 @@
-"""Show only what differs: the attributes in which cells do not agree, side by side. Pure.
+"""Show only differences: the attributes in which cells do not agree, side by side. Pure.
 
-Values are compared without the cell's own name and without the order of lists. Attributes that are each cell's own or
-change by themselves are left out and named.
+Values are compared without the cell's own name and without the order of lists. Attributes that always differ between cells, or
+change by themselves, are left out, and a line names them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def differences(records: Sequence[Record], *, volatile: Iterable[str] = VOLATILE
         left_out |= dict.fromkeys(name for name in record if name in ignored)
         key = record_key(record, cell)
         while key in tables[cell]:
-            key += "'"  # A second record of the same name is compared with another cell's second one.
+            key += "'"  # A second record of the same name is compared with the second one of another cell.
         tables[cell][key] = record
         order.setdefault(key)
     found = []

@@ -76,7 +76,7 @@ def text_of(cell: Cell, look: Look, *, within: str = "") -> Text:
     """Return a text for rich: control characters are spelt out, and characters that the look doesn't know are replaced.
 
     Args:
-        within: the meaning of a text that has no meaning itself.
+        within: the meaning of a text without a meaning of its own.
     """
     text, meaning = (cell, within) if isinstance(cell, str) else cell
     shown = printable(text)

@@ -70,7 +70,7 @@ def brief_sentence(error: ExacellError) -> str:
 def shortened(error: ExacellError, typed: str) -> ExacellError:
     """Return the error to show below the line that was typed: the error itself if it is brief, else one that says less.
 
-    A statement of which the line is full is shown by its first two words, and a long list by its first words. `why` shows the
+    A statement that fills the line is shown by its first two words, and a long list by its first words. `why` shows the
     whole error.
     """
     if _lines_of(brief_sentence(error)) <= _LINES:
@@ -174,7 +174,7 @@ def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
         code: the exit code of the work, if that had ended.
     """
     if isinstance(error, BrokenPipeError):
-        # The reader has gone, as head does. Nothing more may be written, not even at exit; the exit code of the work stays.
+        # The reader of the pipe has ended, as head does. Nothing more may be written, even at exit; the work's exit code stays.
         let_go(sys.stdout)
         return code
     if isinstance(error, ExacellError):

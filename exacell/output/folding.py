@@ -172,8 +172,8 @@ def body_of(rows: Rows, *, folded: bool) -> Body | None:
     """Return the rows of a table of ``rows``, equal cells once if ``folded`` as in :func:`fold_records`; None if values must be
     compared one by one.
 
-    For speed, work is done per answer, not per record: a row is one text of its values, a cell's name is masked in all of an
-    answer at once, and equal answers of several cells are processed once.
+    To be fast, it works on whole answers, not on single records: a row is one text of its values, a cell's name is masked in
+    all of an answer at once, and equal answers of several cells are processed once.
     """
     if not folded:
         cells = [(cell,) for cell, columns in rows.parts for _ in columns[0]]

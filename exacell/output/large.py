@@ -1,6 +1,6 @@
 """Answers of millions of rows written a block at a time: the same text as the other writers of the formats make. Pure.
 
-What a text becomes in a format is found out once for each different text: a column mostly has few of them, or repeats them.
+Each different text is converted to the format only once: most columns have few different texts, or repeat them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Show one change from its journal rows: who and why, what was sent where, what was answered, how it ended. Pure."""
+"""Show one change from its journal rows: who made it and why, the statements sent, the answers, and the end. Pure."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def change_page(
         rows: all rows of the change, oldest first.
         rack: the rack on which it was made; empty if not to be shown.
         later: plan rows of the changes that continued it or took it back.
-        verified: returns what was proved for an outcome by reading back.
+        verified: returns the text about what reading back has proved for an outcome.
         zone: the time zone of the times shown; None is this host's.
         folded: whether targets with the same statement and the same answer share their lines.
     """
@@ -121,7 +121,7 @@ class _Sent:
             self.state = outcome.state or "-"
             self.good = self.state in _GOOD
             if self.state == "not done" and outcome.settled:
-                # It was checked because no answer had come: what was not done then may still happen.
+                # It was checked because no answer had come: a statement that had not happened by then may still happen.
                 self.state = _UNSEEN
             self.reason, self.verified, self.reply = outcome.reason, verified(outcome), _without_marks(outcome.reply)
 

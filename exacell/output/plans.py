@@ -1,4 +1,4 @@
-"""Show a whole plan: stages in order, equal targets once, values before and after, what can't be undone. Pure."""
+"""Show a whole plan: stages in order, equal targets once, values before and after, and the limits of undo. Pure."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _in_larger_unit(size: re.Match[str]) -> str:
 
 
 def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what undo sends, what it does not bring back, the statement that does it by hand, and where: alike targets once."""
+    """Yield the statements of undo, the parts that it does not bring back, and statements to type; equal targets once."""
     groups: dict[tuple[str, str, str], list[tuple[str, tuple[str, str, str]]]] = {}
     lasting = {target for target, back in all_taken_back(plan) if back.but}
     for target, back in all_taken_back(plan):

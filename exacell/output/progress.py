@@ -76,7 +76,7 @@ def stage_line(progress: Progress) -> str:
 
 
 class ProgressLog:
-    """Finds what a log shows of a running plan: a line when a stage begins, one for each failure, and lines about waits.
+    """Makes the lines of a running plan for a log: one when a stage begins, one for each failure, and lines about waits.
 
     The reason for a failure is shown once, at the end, with all failures together.
     A wait, above all for a closed gate between two waves, is shown at once, and all states again each minute.

@@ -53,7 +53,7 @@ class Result:
         notes: messages for stderr, one line each.
         problems: one line per target that gave no good answer, for stderr.
         told: the members of ``problems`` that the table contains too; not repeated if both go to one screen.
-        shown: whether the plan just shown contains all of it, so that one screen does not need the table too.
+        shown: whether the plan just shown contains all of it, so that the table is not needed on the same screen.
         exit_code: the statement's part of the process's exit code.
         planned: the plan that was only shown, with the facts it was made from; None for none.
     """

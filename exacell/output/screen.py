@@ -101,7 +101,7 @@ class Screen:
         """Show ``lines`` from the top; what does not fit is cut, older lines below are erased."""
         width, height = self.size
         shown = [cut(line, width) + "\x1b[K" for line in lines[:height]]
-        # The last column of the last line is left free: some terminals scroll after it.
+        # The last column of the last line stays free: some terminals scroll if it is written.
         self._write("\x1b[H" + "\r\n".join(shown) + ("\x1b[J" if len(shown) < height else ""))
 
     def key(self, timeout: float | None = None) -> str:
@@ -128,10 +128,10 @@ class Screen:
         try:
             return os.read(self._fd, 1024)
         except OSError:
-            return b""  # The terminal went away.
+            return b""  # The terminal was closed.
 
     def wake(self) -> None:
-        """Make :meth:`key` return; from any thread, also after the end."""
+        """Make :meth:`key` return; may be called from any thread, also after the end."""
         # After the end, the pipe's descriptor number may belong to a connection or the journal.
         with self._waking:
             if not self._over:

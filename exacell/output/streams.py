@@ -33,7 +33,7 @@ def lost(error: OSError) -> bool:
 
 
 def told(error: OSError) -> str:
-    """Return one line for standard error about why standard output could not be written."""
+    """Return one line for standard error with the reason why standard output could not be written."""
     reason = "it is closed" if error.errno == errno.EBADF else (error.strerror or "it can't be written").lower()
     return f"standard output: {reason}; the output is not complete; changes on cells are not affected"
 
@@ -49,7 +49,7 @@ def let_go(stream: IO[str]) -> None:
 
 
 def open_standard_streams() -> None:
-    """Open /dev/null for each of descriptors 0 to 2 that the caller closed, so that no other file gets its number.
+    """Open /dev/null for each of the descriptors 0 to 2 that the caller has closed, so that no other file gets its number.
 
     Writing to a closed standard output fails, and is reported like a full file system; messages to a closed standard error are
     lost, as the caller wanted.
@@ -71,7 +71,7 @@ def at_prompt() -> bool:
 
 
 def _only_reads(descriptor: int) -> bool:
-    """Return whether a descriptor is read-only, as that of a stream closed at the start is."""
+    """Return whether a descriptor is read-only, like the one opened for a stream that was closed at the start."""
     try:
         return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY
     except OSError:

@@ -20,9 +20,9 @@ _RESET = "\x1b[0m"
 class _Spelt(dict[int, str]):
     """Character → its replacement on a terminal: Python's escape for a character that is not safe there.
 
-    Unsafe are all that Unicode calls neither a letter, mark, number, sign nor blank: control characters, and format characters,
-    which reverse the direction of a line or are invisible. Source: Unicode Standard, 4.5, General Category; Unicode
-    Technical Report 36, 2.6, on bidirectional text.
+    Letters, marks, numbers, signs and blanks of Unicode are safe. All other characters are unsafe: control characters, and
+    format characters, which reverse the direction of a line or are invisible. Source: Unicode Standard, 4.5, General Category;
+    Unicode Technical Report 36, 2.6, on bidirectional text.
     """
 
     def __missing__(self, code: int) -> str:

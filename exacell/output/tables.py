@@ -174,7 +174,7 @@ def table_blocks(
     if width is not None and _width(aligned) > width:
         told = [place for place, texts in enumerate(grid) if any(text != "-" for text in texts)]
         if told and _width([aligned[place] for place in told]) <= width:
-            # A narrow terminal can do without columns in which no record has a value.
+            # On a narrow terminal, columns in which no record has a value are left out.
             titles, grid = [titles[place] for place in told], [grid[place] for place in told]
             kinds, aligned = [kinds[place] for place in told], [aligned[place] for place in told]
     if width is not None and _width(aligned) > width and count <= _TURNED:
@@ -341,8 +341,8 @@ def _alone(record: Record) -> FoldedRecord:
 def turned_lines(
     titles: Sequence[str], grid: Sequence[Sequence[str]], odd: Sequence[bool], *, width: int, color: bool
 ) -> Iterator[str]:
-    """Yield a table that is too wide: its records as columns if they fit; else each record on two or three lines below
-    titles wrapped in the same way; else, and for one or two records, each as a block of lines.
+    """Yield a table that is too wide, in the first form that fits: records as columns; each record on two or three lines, below
+    titles that are wrapped in the same way; each record as a block of lines, which one or two records always are.
 
     Args:
         grid: texts by column, then by row.

@@ -179,7 +179,7 @@ class TerminalConsole:
         """Write data to ``sink``, which is not a terminal, while it is entered.
 
         Raises:
-            OSError: at the end, if ``sink`` could not be written while cells were changed, and not for lack of a reader.
+            OSError: at the end, if ``sink`` could not be written while cells were changed; not if only its reader had ended.
         """
         self._sink, self._sink_lost = sink, None
         try:
@@ -191,7 +191,7 @@ class TerminalConsole:
 
     @contextmanager
     def unhindered(self) -> Iterator[None]:
-        """While entered, data that can't be written stops nothing, because cells are being changed. If standard output could
+        """Inside the block, data that can't be written stops nothing, because cells are being changed. If standard output could
         not be written, :attr:`lost` holds the error."""
         before, self._unhindered = self._unhindered, True
         try:
@@ -359,7 +359,7 @@ class TerminalConsole:
         return self._spool[0] if self._spool else None
 
     def spool(self, path: Path | None, *, append: bool = False, anew: bool = False) -> None:
-        """Write a copy of all data to ``path`` from now on, for ``anew`` only into a new file; None ends that.
+        """Write a copy of all data to ``path`` from now on; with ``anew`` it must be a new file. None ends the copy.
 
         Raises:
             OSError: the file can't be opened.
@@ -414,8 +414,7 @@ class TerminalConsole:
                 self._log(progress)
 
     def _tick(self, ended: threading.Event) -> None:
-        """Redraw the display each second for its clock; a display that was removed, for a question or data, is not redrawn
-        until its progress changes."""
+        """Redraw the display each second for its clock, unless it was removed for a question or data."""
         while not ended.wait(TICK):
             with self._lock:
                 if self._err.closed:
@@ -487,7 +486,7 @@ class TerminalConsole:
 
     def _erase(self) -> None:
         if self._drawn:
-            # The lines were wrapped if the terminal became narrower meanwhile.
+            # If the terminal has become narrower, it has wrapped the lines.
             width = terminal_width(self._err) or _FALLBACK_WIDTH
             rows = sum(max(-(-length // width), 1) for length in self._drawn)
             self._write(f"\x1b[{rows}A\r\x1b[J")

@@ -1,8 +1,8 @@
 """Hold the only table of colours: the look of each meaning, in output, in rich's drawings and in the typed line. Pure.
 
 Every colour has a meaning: red is lost or failed, yellow waits or needs attention, green is done, grey explains.
-The colours are fixed ones of the 256 that terminals know, each readable on black and on white, because a program can't find
-out which background a terminal has. Source: ECMA-48, 8.3.117, SGR; xterm, ctlseqs, "88- and 256-color support"; WCAG 2.2,
+The colours are taken from the 256 that terminals know. Each is readable on black and on white, because a program can't find
+out the background of a terminal. Source: ECMA-48, 8.3.117, SGR; xterm, ctlseqs, "88- and 256-color support"; WCAG 2.2,
 relative luminance.
 """
 

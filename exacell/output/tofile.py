@@ -35,13 +35,13 @@ class _Straight:
         """Do nothing: the file has everything."""
 
     def leave(self) -> None:
-        """Delete the file if it is new; what an older one has got stays."""
+        """Delete the file if it is new; in an older one the parts already written stay."""
         if self.anew:
             self.path.unlink(missing_ok=True)
 
 
 class _Beside:
-    """A draft in the folder of the file, which takes its place at the end."""
+    """A draft in the folder of the file; at the end it takes the file's place."""
 
     whole = True
 
@@ -51,7 +51,7 @@ class _Beside:
 
     def begin(self) -> IO[str]:
         """Open the draft, with the rights of the file that it will replace."""
-        self.leave()  # One of a killed process.
+        self.leave()  # A draft of a killed process.
         descriptor = os.open(self.draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         stream = os.fdopen(descriptor, "w", encoding="utf-8")
         try:
@@ -140,7 +140,7 @@ class Target(io.TextIOBase):
         return self.begin().write(text)
 
     def flush(self) -> None:
-        """Hand what was written to the system."""
+        """Pass the written text to the system."""
         if self._stream is not None and not self._stream.closed:
             self._stream.flush()
 
@@ -157,7 +157,7 @@ class Target(io.TextIOBase):
         self._way.keep()
 
     def abandon(self) -> None:
-        """Leave the file as it was; one that gets each part at once has what was written."""
+        """Leave the file as it was; if the file gets each part at once, the written parts stay in it."""
         if self._stream is not None:
             with suppress(OSError):
                 self._stream.close()
@@ -170,8 +170,8 @@ def opened(name: str, *, anew: bool = False, live: bool = False) -> Iterator[Tar
 
     Args:
         anew: whether it must be a new file.
-        live: whether the file gets each part of the answer at once, for statements that go on until the user ends
-            them; its old content is lost with the first part.
+        live: whether the file gets each part of the answer at once, for statements that run until the user ends them; its old
+            content is lost with the first part.
 
     Raises:
         StatementError: it can't be opened.

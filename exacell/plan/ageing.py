@@ -1,8 +1,8 @@
 """Decide which statements are never sent after an old proof: all changing statements except those listed here. Pure.
 
 When a plan was made, the object that a statement takes away was proven free, flushed or unused. Such a proof *ages*: CELLSRV
-may restart, somebody may cancel the flush, a database may write. Right before a statement that ages, the same CellCLI that
-then gets it looks again (:mod:`exacell.transport.exchange`). The lists name the statements that lose nothing, even if
+may restart, somebody may cancel the flush, a database may write. Right before a statement that ages is sent, the same CellCLI
+reads the object again (:mod:`exacell.transport.exchange`). The lists name the statements that lose nothing, even if
 everything has changed since; any other or unreadable statement ages.
 """
 

@@ -1,4 +1,4 @@
-"""Remember agreed plans of a recipe's rolling or of an undo, so that the same plan is not asked about again. Pure.
+"""Remember the plans that the user agreed to, in a recipe's rolling or in an undo: the same plan needs no second yes. Pure.
 
 Two plans are the same if each step of the later one, with its target's own name masked, is a step of the earlier one (same
 statement, same values before and after, same undo, same risk), and if the warnings are the same. Times and notes do not

@@ -149,13 +149,13 @@ class Outline:
 
     @property
     def clause(self) -> tuple[str, ...]:
-        """Return the words right after the name, in upper case, up to anything that is no plain word."""
+        """Return the words right after the name, in upper case, up to the first thing that is not a plain word."""
         words = _WORDS.match(self.after)
         return tuple(words[0].upper().split()) if words is not None else ()
 
     @property
     def forced(self) -> bool:
-        """Return whether the word FORCE stands anywhere behind DISKGROUP."""
+        """Return whether the word FORCE is anywhere after DISKGROUP."""
         return re.search(r"\bFORCE\b", self.written + self.after, re.IGNORECASE) is not None
 
 
@@ -406,7 +406,7 @@ def _new_disks(reader: _Reader) -> tuple[NewDisk, ...]:
 
 
 def _chosen(reader: _Reader, *, everything: bool = False) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the named disks and the named failure groups; if ``everything`` is allowed, none of either means all."""
+    """Return the named disks and the named failure groups; with ``everything``, no name means all."""
     if everything and reader.accept("ALL"):
         return (), ()
     if reader.accept("DISKS", "IN", "FAILGROUP"):

@@ -105,7 +105,7 @@ def change_script(statements: Sequence[str]) -> str:
 
 
 def change_lines(statements: Sequence[str]) -> str:
-    """Return the same lines for a SQL*Plus that is set up already."""
+    """Return the lines of :func:`change_script` for a SQL*Plus that is set up already."""
     body = "".join(f"{statement.rstrip(';')};\n" for statement in statements)
     return f"{body}prompt {END}\nexit\n"
 
@@ -278,7 +278,7 @@ class AsmFacts:
         return bool(own) and not any(o.power for o in own)
 
     def told(self, diskgroup: str) -> str:
-        """Return in a few words ASM's present work on a disk group; only the instance that works knows the progress."""
+        """Return ASM's present work on a disk group in a few words; only the instance that does the work knows the progress."""
         works = next((o for o in self.running if o.diskgroup == diskgroup and o.work), None)
         found = works or next((o for o in self.running if o.diskgroup == diskgroup), None)
         if found is None:

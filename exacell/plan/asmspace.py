@@ -94,7 +94,7 @@ class Keeping:
         return (own * (count - self.spare(disks_per_cell)) - self.metadata(count)) // self.copies
 
     def said(self, disks_per_cell: Sequence[int]) -> str:
-        """Return in words the space that is counted besides the copies, and what exacell could not find out."""
+        """Return a text about the space that is counted besides the copies, and about rules that exacell could not find out."""
         count, spare = sum(disks_per_cell), self.spare(disks_per_cell)
         parts = [f"{size_text(self.metadata(count))} of ASM's own"]
         if spare:
@@ -124,7 +124,7 @@ def largest_au(disk: int) -> int:
 def keeps_failgroup(asm: AsmFacts) -> bool | None:
     """Return whether this ASM counts a whole failure group as required_mirror_free_mb; None if its groups do not show it.
 
-    Both ways are known of real racks. Source: reference asm.md section 4.
+    Real racks of both kinds are known. Source: reference asm.md section 4.
     """
     told = [found for group in asm.groups if (found := _told(asm, group)) is not None]
     return any(told) if told else None
@@ -147,7 +147,7 @@ def _largest(sizes: Iterable[int], count: int) -> int:
 _COLUMNS = ("inst_id", "group_number", "path", "total_mb")
 
 _FIELDS = "||'|'||".join(_COLUMNS)
-# The _STAT view shows each instance's knowledge without a search for disks on all of them.
+# The _STAT view shows what each instance knows; it does not search for disks.
 SIZES_SCRIPT = f"{PREAMBLE}select {_FIELDS} from gv$asm_disk_stat;\nprompt {END}\nexit\n"
 """The SQL*Plus script whose answer :func:`read_sizes` reads."""
 
@@ -162,7 +162,7 @@ class Told:
 
 
 def read_sizes(node: str, text: str) -> tuple[Told, ...]:
-    """Return the information in the answer to ``SIZES_SCRIPT`` about grid disks that belong to mounted disk groups.
+    """Return the rows of the answer to ``SIZES_SCRIPT`` that are about grid disks of mounted disk groups.
 
     Raises:
         ReplyError: the answer contains an error, ends early, or has an invalid row.

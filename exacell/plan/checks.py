@@ -103,7 +103,7 @@ def _shown(value: Any) -> str:
 
 
 def _wanted(check: Check, text: str = "") -> str:
-    """Return the text of what a check wants; ``text`` replaces the value if Python's form of it is not suitable."""
+    """Return the wanted value of a check as text; ``text`` replaces the value if Python's form of it is not suitable."""
     value = text or check.value
     text = " or ".join(str(v) for v in value) if isinstance(value, tuple) else str(value)
     return {

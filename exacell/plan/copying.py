@@ -1,4 +1,4 @@
-"""Decide what is read of cells to make a copy of them, and what the copy lacks. Pure.
+"""Decide which attributes of cells are read for a copy, and find the differences between copy and rack. Pure.
 
 Both follow from the schema: an attribute that is declared as copied is read, and must be the same on the copy.
 """
@@ -39,7 +39,7 @@ def statements(*, described: bool = True) -> dict[str, str]:
     """Return, by object type in capitals, the LIST statement for each type that is copied at least in part.
 
     Args:
-        described: ask for the attributes that DESCRIBE lists; else for the others, which a cell may not know.
+        described: ask for the attributes that DESCRIBE lists; if False, for the others, which a cell may not know.
     """
     found: dict[str, str] = {}
     for subject in objects().values():
@@ -131,7 +131,7 @@ def _lacking(one: Difference) -> str:
 
 
 def differences(cell: str, here: Objects, copy: Objects) -> tuple[list[Difference], list[Difference]]:
-    """Return two lists of a copy's differences from its cell: in things that somebody has set, and all others.
+    """Return two lists of differences between a copy and its cell: those in values that somebody has set, and all others.
 
     Values are the cell's own, expected values are those of the copy.
     """

@@ -195,7 +195,7 @@ def read_change(sql: str) -> Change | None:
         name, value = (found["name"] or found["reset"]).strip('"').lower(), found["value"]
         told = scope[1].upper() if scope else "BOTH" if value is not None else "SPFILE"
         plain = value[1:-1].replace("''", "'") if value is not None and value[0] == "'" else value
-        # A hidden name and SID need different quotes, so that no statement could be typed to undo it.
+        # A hidden name and SID need different quotes, so that no single statement could undo it.
         if (
             not is_speed(name, plain)
             or (value is None and told != "SPFILE")

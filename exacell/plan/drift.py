@@ -46,7 +46,7 @@ class Difference:
     For a disk group, ``cell`` is ``ASM`` and the cluster's name.
 
     Attributes:
-        others: the other cells' values if no value is on more cells than each other one; then none is expected.
+        others: the other cells' values if no value is the most frequent one; then no value is expected.
     """
 
     cell: str
@@ -227,8 +227,8 @@ def gone(baseline: Facts, cells: Sequence[str]) -> list[Difference]:
 def folded(found: Sequence[Difference]) -> list[Difference]:
     """Return differences for people: equal ones of several objects, then of several cells, become one.
 
-    Names and cells are folded like cell sets (``DATA_CD_[00-11]_{cell}``), with nothing left out and nothing added. The values
-    of one attribute of which none is expected follow each other.
+    Names and cells are folded like cell sets (``DATA_CD_[00-11]_{cell}``), with nothing left out and nothing added. If no value
+    of an attribute is expected, its values follow each other.
     """
     objects = grouped(((d.cell, d.object, d.attribute, *_sides(d), d.others), d.name) for d in found)
     cells: dict[Difference, list[str]] = {}
@@ -295,7 +295,7 @@ def _of_another_release(difference: Difference, facts: Facts, baseline: Facts | 
 
 
 def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
-    """Return whether objects of this kind exist, but none has the attribute."""
+    """Return whether objects of this kind exist, but no object has the attribute."""
     printed = {path.rpartition("|")[2] for path in own if path.startswith(f"{kind}|")}
     return bool(printed) and attribute not in printed
 

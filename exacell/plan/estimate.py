@@ -1,4 +1,4 @@
-"""Compute the notes of plans: how long they may take, what caches hold, the arithmetic of sizes, and the cost. Pure.
+"""Compute the notes of plans: how long they may take, the content of caches, the arithmetic of sizes, and the cost. Pure.
 
 Times are rough figures from what was read, shown before anybody confirms. Only sizes are facts (dirty bytes, megabytes that a
 rebalance moves). The rates are assumptions on the slow side: Oracle publishes none, and databases use the same disks

@@ -208,7 +208,7 @@ class CellFacts:
         memory_log: bytes of the log in persistent memory, 0 without one.
         redo: FL_* → (redo writes since the counters began, collectionTime); all writes, and those that skip the flash log
             because the redo logs are on flash.
-        read_now: no earlier statement of the same text has changed the cell since these facts were read.
+        read_now: the same text (a script, say) has no earlier statement that changed the cell after these facts were read.
     """
 
     cell: str
@@ -359,7 +359,7 @@ def _epoch_ms(value: object) -> int:
     try:
         return int(datetime.fromisoformat(text).timestamp() * 1000)
     except ValueError:
-        return 0  # Older than any moment that is waited for.
+        return 0  # This time is earlier than any time that a wait compares it with.
 
 
 def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record]]) -> CellFacts:

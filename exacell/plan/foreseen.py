@@ -53,8 +53,8 @@ class Foreseen:
     """The changes that a preview has planned so far.
 
     Attributes:
-        moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is
-            not there yet, so it is not checked.
+        moved: cells, hosts and nodes on which the preview takes back a change. The state that older changes left there is not
+            restored yet, so it is not checked.
     """
 
     def __init__(self) -> None:

@@ -91,7 +91,7 @@ def _not_online(grid: f.GridDisk) -> str:
 
 
 def _own(cell: str, fact: f.CellFacts, *, offline: bool) -> Closed | None:
-    """Return why the wave's own disks close the gate, None if they don't; disks left inactive by an earlier attempt do not."""
+    """Return why the wave's own disks close the gate, None if they don't; disks that an earlier attempt left inactive don't."""
     for grid in fact.grid_disks:
         if not needed(grid) or grid.status == "inactive":
             continue
@@ -121,7 +121,7 @@ def first_cells(facts: Mapping[str, f.CellFacts], creating: Collection[str] = ()
     """Return the cells that go before the others because their own turn repairs them: disks away, caching off, cache gone.
 
     Args:
-        creating: cells whose flash cache the plan creates; one that has none now caches nothing until its turn.
+        creating: cells whose flash cache the plan creates; a cell without a cache now caches nothing until its turn.
     """
     off = set(flushed_cells(facts))
     off |= {cell for cell in creating if cell in facts and facts[cell].flash_cache is None}

@@ -119,7 +119,7 @@ def read_path(text: str) -> str:
 
 
 def meant_setting(text: str) -> str:
-    """Return the question whether a listed setting was meant, written as a path, or with dots as in sysctl.
+    """Return the question whether a listed setting was meant; the name may be a path, or have dots as in sysctl.
 
     Empty if none is similar, or the name is a listed one.
     """
@@ -196,7 +196,7 @@ def _split(path: str) -> tuple[str, str, str]:
 
 
 def companions(path: str) -> tuple[str, ...]:
-    """Return the paths to read together with a path to be set: they contain its limit or words, or its change also sets them."""
+    """Return the paths to read with a path to be set: they contain its limit or allowed words, or change with it."""
     folder, device, name = _split(path)
     others = [f"{folder}{device}/{table[name]}" for table in (_MOST, _RESET, _TUNED) if name in table]
     same = [other for one, other in _UNITS.items() if fnmatchcase(one, path)]
@@ -325,7 +325,7 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
 
 
 def _why_no_unit(path: str, value: str, targets: Mapping[str, str], known: Mapping[str, Found]) -> str:
-    """Return why a setting that also exists in another unit can't get a value; empty if it can, or exists in one unit."""
+    """Return why a setting with a twin in another unit can't get a value; empty if it can, or has no twin."""
     other = _UNITS.get(path, "")
     if not other or known[path].value == value:
         return ""

@@ -63,7 +63,7 @@ def hidden_cache(fact: CellFacts) -> str:
 
 
 def hidden_pmem(fact: CellFacts) -> str:
-    """Return why a cell may have a write-back cache though LIST PMEMCACHE showed none, one clause; empty without a sign of it."""
+    """Return why a cell may have a write-back cache though LIST PMEMCACHE showed none; empty if nothing suggests it."""
     if fact.pmem_cache is not None or fact.pmem_mode == "writethrough":
         return ""
     why = _cached(fact, {disk.name.lower() for disk in fact.cell_disks if disk.pmem})
@@ -88,7 +88,7 @@ def _dirty(fact: CellFacts) -> str:
 
 
 def _taken(fact: CellFacts, flash: set[str]) -> str:
-    """Return how much of the flash is used by nothing that is listed, if it is more than half; else empty.
+    """Return how much flash is taken but belongs to no listed object, if it is more than half; else empty.
 
     Log, metadata and other space kept by a release are far less than that; a cache is usually more.
     """

@@ -145,18 +145,18 @@ class Step:
         only_if: checked right before; if one does not hold, the step is not needed and counts as done.
         needs: checked again right before the statement is sent; if one does not hold, the step is refused.
         proves: checked afterwards, again and again for up to ``within`` seconds.
-        hopes: while one of these does not hold, waiting can't bring the proofs; after a minute of that the wait ends.
+        hopes: while one of these does not hold, waiting for the proofs is useless; after a minute of that the wait ends.
         watch: a long wait after the statement, in addition to ``proves``.
         expect: how many objects the reply must report as done; 0 if they are not counted.
         undo, inverse: see Undo.
         asm: for SQL, the ASM cluster's name, or ``database SPOT`` (:meth:`exacell.plan.targets.Kind.written`). Journals and kept
-            plans have this field and ``host``; who wants to know what a step changes asks ``kind`` and ``owner``.
+            plans have this field and ``host``; for what a step changes, use ``kind`` and ``owner``.
         host: the target is a host that is not a cell; the values that the step proves are the ones it writes.
         caching_off: this step leaves a cache not caching, until a later step switches it on.
         caching_on: this step switches caching on again.
         cache: the cache of ``caching_off`` and ``caching_on``: flashcache, pmemcache or xrmemcache.
         offline: this step takes grid disks that ASM uses offline, until a step with ``online`` has proven them back.
-        forced: ``offline`` although ASM may need the disks: somebody accepted that, so no gate asks ASM.
+        forced: the step is ``offline`` although ASM may need the disks: somebody accepted that, so no gate asks ASM.
         online: this step brings the target's disks back; its ``proves`` show that ASM has all of them ONLINE.
         limit: seconds that ``watch`` may take; None for no limit.
         estimate: rough number of seconds that the step may take (see plan.estimate); None if unknown.
@@ -194,7 +194,7 @@ class Step:
 
     @property
     def owner(self) -> str:
-        """Return whose state the step changes: an ASM cluster or a database, as ``asm`` has it, else the target itself."""
+        """Return whose state the step changes: the ASM cluster or database in ``asm``, else the target itself."""
         return self.asm or self.target
 
     def chosen(self, cells: Collection[str]) -> bool:
@@ -223,7 +223,7 @@ class Stage:
         mends: for a MEND stage, the key of the stage whose effect it takes back.
         unless: for a MEND stage, the key of the stage after which it is no longer needed.
         unsure: for a MEND stage, the key of the stage whose statement may still be carried out on a target without an answer:
-            nothing is mended there, because the statement would then find a state that is no longer proven.
+            nothing is mended there: mending would change the state that was proven for that statement.
     """
 
     title: str

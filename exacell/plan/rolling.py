@@ -120,7 +120,7 @@ def roll(
     production: bool = False,
     first: Collection[str] = (),
 ) -> Plan:
-    """Return the plan with its cells in waves; unchanged if nobody asked for that and nothing demands it.
+    """Return the plan with its cells in waves; unchanged if neither the flags nor the rack nor the plan demand waves.
 
     Args:
         rack_cells: all cells of the rack; a gate checks each.
@@ -149,7 +149,7 @@ def roll(
         if not asked.gently:
             _refuse_idle(plan, asked)
         return plan
-    # The state that a single cell leaves behind delays no other cell.
+    # No other cell has to wait for the state that a single cell leaves.
     reason = why_not(plan) if len(cells) != 1 else ""
     if reason:
         if (wants and not asked.gently) or len(offline) > 1:
@@ -209,7 +209,7 @@ def in_turns(
     """Return the waves: the canary, then the first cells, then the others.
 
     A first cell never shares a wave with another cell: its repair (CREATE FLASHCACHE) would wait for the flush of the others.
-    The first cells go together, even if waves are to be small: each would keep the gate of the others closed for good. With
+    The first cells go together, even if small waves were asked for: each would keep the gate of the others closed for good. With
     ``alone`` they go in small waves, because disks go offline.
     """
     rest = [cell for cell in cells if cell != canary]
@@ -260,7 +260,7 @@ def flags_again(rolling: Rolling | None) -> dict[str, Any]:
 
 
 def manner_again(rolling: Rolling | None, steps: Iterable[Step]) -> dict[str, Any]:
-    """Return the flags with which the rest of a plan goes as it was confirmed: in waves, or all cells together.
+    """Return the flags for the rest of a plan, so that it goes as it was confirmed: in waves, or all cells together.
 
     A plan for one cell does not show how several take turns.
 
@@ -284,6 +284,6 @@ _TURNS: Mapping[str, frozenset[str]] = {
 
 
 def with_given(remembered: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the remembered flags together with those given now, which win."""
+    """Return the remembered flags together with those given now, which have priority."""
     said = {name for name, value in given.items() if value not in (None, False)}
     return {**{name: value for name, value in remembered.items() if not _TURNS.get(name, frozenset()) & said}, **given}

@@ -1,4 +1,4 @@
-"""Name the kinds of target that a step's statement can have, and how they differ for who plans, shows and journals. Pure.
+"""Define the kinds of target of a step's statement, with their differences for planning, showing and journalling. Pure.
 
 A statement is sent to a cell, a database node or another host. What it changes is not always that host's own: SQL that is sent to
 a database node changes an ASM cluster or a database, which has one state on all of its nodes. How targets of a kind are asked,

@@ -175,7 +175,7 @@ class FlushWatch:
         )
 
     def _sample(self, at: int, left: int, now: float | None) -> None:
-        """Keep a collection that was not seen before; if the value grew, measuring starts again."""
+        """Store a collection that was not seen before; if the value grew, measuring starts again."""
         if self._samples and at <= self._samples[-1][0]:
             return
         if self._samples and now is not None:
@@ -194,7 +194,7 @@ class FlushWatch:
         return None if left >= much else left * (now - since) / (much - left) / 1000 * pace
 
     def _pace(self) -> float | None:
-        """Return the watcher's seconds per second of the cell; None until two collections were seen being made."""
+        """Return the watcher's seconds per second of the cell; None until two new collections were seen."""
         if not self._timed:
             return 1.0
         if len(self._seen) < 2:

@@ -225,9 +225,9 @@ class Prompt:
         return not entered and (self._typing.typed() or bool(begun))
 
     def _interrupted_at_once(self) -> bool:
-        """Return whether Ctrl-C was pressed after Enter, before the terminal was given back; what was typed before it is lost."""
+        """Return whether Ctrl-C was pressed after Enter, before the terminal was given back; the text typed before it is lost."""
         typed = get_typeahead(self.entry.app.input)
-        if self._typing.interrupted():  # After all that the prompt has read.
+        if self._typing.interrupted():  # Comes after everything that the prompt has read.
             return True
         places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
         store_typeahead(self.entry.app.input, typed[places[-1] + 1 :] if places else typed)

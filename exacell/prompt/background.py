@@ -50,7 +50,7 @@ class BackgroundReads:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence for the toolbar about what is waited for; empty for nothing."""
+        """Return a sentence for the toolbar about the wait; empty if nothing is waited for."""
         if not self._readings:
             return ""
         first, others = self._readings[0], len(self._readings) - 1
@@ -59,7 +59,7 @@ class BackgroundReads:
         return f"waiting for: {said}   (Ctrl-C stops waiting)"
 
     def before(self, line: Line) -> None:
-        """Before a line runs, end or wait for the statements that it must not run beside.
+        """Before a line runs, end the statements that must not run at the same time, or wait for them.
 
         Raises:
             KeyboardInterrupt: the user ended the wait; the line is discarded too.
@@ -115,7 +115,7 @@ def _from(reading: Reading) -> str:
 
 
 def show_above(app: Application[str], show: Callable[[], object]) -> None:
-    """Let ``show`` print in the place of the prompt, and draw the prompt again below its output.
+    """Let ``show`` print where the prompt is, and draw the prompt again below the output.
 
     The terminal stays in the prompt's mode meanwhile. prompt_toolkit's ``run_in_terminal`` switches it to line editing; a key
     that arrives then is echoed into the output or, like Ctrl-D, swallowed by the terminal.

@@ -79,7 +79,7 @@ def bindings() -> KeyBindings:
 
     @table.add("<any>", filter=inserting & behind_a_word_of_the_menu)
     def _(event: KeyPressEvent) -> None:
-        # The next word begins, as after the only word that fits.
+        # Begin the next word, in the same way as after the only word that fits.
         event.current_buffer.insert_text(f" {event.data}" if _BEGINS.match(event.data) else event.data)
 
     @table.add("pageup", filter=has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done)
@@ -94,7 +94,7 @@ def bindings() -> KeyBindings:
 
 
 def recall(buffer: Buffer, step: int) -> None:
-    """Go to the previous (-1) or next (1) entry that begins with what was typed, also while a menu is open."""
+    """Go to the previous (-1) or next (1) entry that begins with the typed text, also while a menu is open."""
     if buffer.complete_state is not None:
         buffer.cancel_completion()
     if step < 0:
@@ -104,7 +104,7 @@ def recall(buffer: Buffer, step: int) -> None:
 
 
 def chosen(buffer: Buffer) -> bool:
-    """Return whether the cursor is behind a whole word that was chosen in the menu, at the line's end."""
+    """Return whether the cursor is at the line's end, after a whole word that was chosen in the menu."""
     state = buffer.complete_state
     word = state.current_completion if state is not None else None
     return word is not None and not word.text.endswith(_OPEN) and buffer.document.is_cursor_at_the_end
@@ -121,7 +121,7 @@ def complete(buffer: Buffer) -> None:
             buffer.complete_state = None
             _next_word(buffer, state.completions[0].text)
         return
-    # Not by start_completion: it does nothing while the completions of the last letter are still computed.
+    # Not with start_completion, which does nothing while the completions of the last letter are still computed.
     offered = state.completions if state is not None and state.completions else _offered(buffer)
     if len(offered) == 1:
         if not _is_written(buffer.document, offered[0]):
@@ -139,12 +139,12 @@ def complete(buffer: Buffer) -> None:
 
 
 def _is_written(document: Document, word: Completion) -> bool:
-    """Return whether a word stands before the cursor already."""
+    """Return whether there is already a word before the cursor."""
     return document.text_before_cursor[document.cursor_position + word.start_position :].lower() == word.text.lower()
 
 
 def _common(document: Document, offered: Sequence[Completion]) -> Completion | None:
-    """Return the letters with which all offered words go on that begin as typed; None if there are none."""
+    """Return the next letters that all offered words have in common after the typed text; None if there are none."""
     start = offered[0].start_position if offered else 0
     typed = document.text_before_cursor[document.cursor_position + start :].lower()
     words = [one.text for one in offered if one.start_position == start and one.text.lower().startswith(typed)]

@@ -24,7 +24,7 @@ _MODULES = ("lexer", "completer", "toolbar", "entering", "learner")
 
 
 def load_all() -> None:
-    """Import what the first letter and the first Enter need; called in the background once the prompt is shown."""
+    """Import the modules that the first letter and the first Enter need; called in the background once the prompt is shown."""
     for name in _MODULES:
         importlib.import_module(f"exacell.prompt.{name}")
     from exacell.language.registry import commands

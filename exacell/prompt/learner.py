@@ -1,4 +1,4 @@
-"""Learn the rack's names in the background of the prompt, if not done within an hour, and never while a statement runs."""
+"""Learn the rack's names in the background of the prompt, at most once an hour, and never while a statement runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Learner:
     def begin(self) -> None:
         """Open the present rack's connections and learn its names, unless that was begun before and nothing was forgotten since.
 
-        All this, and the import of what the first letter needs, waits until the prompt has been shown once.
+        All this, and the import of the modules that the first letter needs, waits until the prompt has been shown once.
         """
         if self._first is None:
             self._first = threading.Thread(target=self._load, name="exacell-load", daemon=True)

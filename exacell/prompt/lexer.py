@@ -67,7 +67,7 @@ def classify(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind, piece): what is in quotes is one string, and the rest is cut by its letters."""
+    """Yield (kind, piece): a text in quotes is one piece, other text is cut by its letters."""
     begin = 0
     for quoted, run in groupby(marks(text), key=lambda mark: mark[2]):
         end = begin + sum(1 for _ in run)

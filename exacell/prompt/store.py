@@ -33,7 +33,7 @@ class ShortSuggestions(AutoSuggestFromHistory):
 class PrivateHistory(History):
     """Entries in a file of mode 0600; an entry that may hold a secret is neither stored nor offered again.
 
-    Offered are the entries of the present rack, and those of other racks that change nothing.
+    It offers the entries of the present rack, and those of other racks that change nothing.
 
     Args:
         rack: returns the name of the present rack, empty without one.

@@ -29,7 +29,7 @@ from exacell.session.state import Session
 
 
 def toolbar_fragments(session: Session, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
-    """Return the toolbar's text about the typed line: the error, else what Enter will do, else how the line continues."""
+    """Return the toolbar's text about the typed line: its error, else the effect of Enter, else the usage of its statement."""
     if text.strip() == AGAIN:
         return [("class:toolbar", " the last statement again")]
     wrong = live_error(text, cursor, around)

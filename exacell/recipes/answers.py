@@ -1,4 +1,4 @@
-"""Which statements a recipe may take a value from, and which a KEEP may keep with its run. Pure."""
+"""Decide from which statements a recipe may take a value, and which answers a KEEP may keep with its run. Pure."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Kept:
 
     @property
     def effect(self) -> Effect:
-        """Return what KEEP itself may change: OPAQUE for a statement that may do more than read, otherwise LOCAL."""
+        """Return the effect of KEEP itself: OPAQUE for a statement that may do more than read, otherwise LOCAL."""
         return Effect.OPAQUE if self.line is not None and not reads(self.line) else Effect.LOCAL
 
 
 def read_kept(call: Call) -> Kept:
-    """Return what a KEEP saves.
+    """Return the file or answer that a KEEP saves.
 
     Raises:
         StatementError: ``what`` is neither a file that may be copied from hosts, nor a statement that reads, nor sh.

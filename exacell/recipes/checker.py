@@ -160,7 +160,7 @@ def _near(word: str, param: Param) -> str:
 
 
 def _may_be(when: str, param: Param, word: str) -> bool:
-    """Return whether a condition allows a parameter to be that word; comparisons of other parameters are ignored."""
+    """Return whether a condition allows this word for a parameter; comparisons of other parameters are ignored."""
     try:
         parts = conditions(when)
     except RecipeError:
@@ -234,7 +234,7 @@ def _sample_words(places: Iterable[tuple[int, int, str, bool]], text: str) -> fr
 
 
 def _parsed(text: str) -> tuple[Line | None, list[StatementError]]:
-    """Return the line that ``text`` is or was probably meant to be, and the errors with their places in ``text``."""
+    """Return the line in ``text``, with probable corrections, and the errors with their places in ``text``."""
     wrong: list[StatementError] = []
     moved: list[tuple[int, int]] = []
     """(offset, number of characters) of each place at which the text has grown."""

@@ -1,6 +1,6 @@
 """Words of other languages that people try in a recipe, and what to write instead. Pure.
 
-It stands apart from the parser, because it is a table: a new word is one entry here.
+It is separate from the parser, because it is a table: a new word is one entry here.
 """
 
 from __future__ import annotations

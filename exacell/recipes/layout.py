@@ -41,7 +41,7 @@ class _Piece:
     """One logical line.
 
     Attributes:
-        cells: its text in parts; a part is as wide as the widest one of neighbouring lines of the same kind.
+        cells: its text in parts; a part gets the width of the widest one in neighbouring lines of the same kind.
         kind: ``param``, ``let`` or ``when``; empty for a line with only one part.
         between: number of blanks after each part except the last.
         comment: the comment at its end, or the whole line if it is only a comment; with its ``#``.
@@ -150,12 +150,12 @@ def _short(raw: str, depth: int) -> _Piece:
         refuse_typography(raw)
     except (
         StatementError
-    ):  # A quote is open up to the end of the file, or typographic signs stand in place of ASCII ones.
+    ):  # A quote is open up to the end of the file, or there are typographic signs in place of ASCII ones.
         return _Piece(cells=(raw.lstrip(BLANKS),), depth=depth)
     comment, body = raw[len(body) :].strip(), body.strip()
     piece = _of_body(body)
     line = " ".join(piece.cells)
-    if strip_comment(line) != line:  # Something that was part of a word would become a comment.
+    if strip_comment(line) != line:  # A part of a word would become a comment.
         piece = _Piece(cells=(body,), header=piece.header)
     return replace(piece, comment=comment, depth=depth)
 
@@ -199,7 +199,7 @@ def _header(word: str, rest: str, plain: str) -> _Piece:
         elif word == "needs":
             rest = ", ".join(read_needs(rest))
     except StatementError:
-        pass  # The checker reports what is wrong with it; it stays as it is.
+        pass  # The checker reports its problem; the line stays as it is.
     return _Piece(cells=((lead + rest).rstrip(),), header=True)
 
 

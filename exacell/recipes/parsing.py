@@ -144,7 +144,7 @@ _OF_ITS_OWN = "put it into a recipe of its own and write `run NAME`"
 
 
 def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
-    """Return the line numbers of experiments that open a block: an ``end`` follows that no other open block needs."""
+    """Return the line numbers of experiments that open a block: after them comes an ``end`` that no other open block needs."""
     words = [(number, _block_word(raw)) for number, raw in lines if raw.strip()]
     found: set[int] = set()
     around = opened = False

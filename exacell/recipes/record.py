@@ -1,4 +1,4 @@
-"""The stored form of a run of a recipe: what was agreed to, and the state of each of its lines. Pure."""
+"""The stored form of a run of a recipe: the agreed texts and values, and the state of each line. Pure."""
 
 from __future__ import annotations
 

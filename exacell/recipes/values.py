@@ -153,7 +153,7 @@ def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]
     if equals and (not key or named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$`\\]", key))):
         return f"{key}={_value(value, values, quote)}"
     put = _value(word.raw, values, quote)
-    # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
+    # A bare word of letters, or a word with @, could be a verb, a keyword or a recipe: quotes make it a value.
     return _marked(put) if put != word.raw and re.fullmatch(r"[A-Za-z]+|@.*", put) else put
 
 

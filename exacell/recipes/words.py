@@ -249,5 +249,5 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
 
 
 def _is_slip(word: str, known: str) -> bool:
-    """Return whether a word is nearly a known one; with a different number of words it is not."""
+    """Return whether a word is nearly a known one; a text with a different number of words is not."""
     return len(word.split()) == len(known.split()) and ratio(word, known) >= _SLIP

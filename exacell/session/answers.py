@@ -155,7 +155,7 @@ def object_of(statement: str) -> str:
 
 
 def fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:
-    """Return the statements without what ``release`` doesn't know; unchanged if it knows none of their objects."""
+    """Return the statements without the parts that ``release`` doesn't know; unchanged if it knows none of their objects."""
     if not release:
         return tuple(statements)
     fits = tuple(fitted(statement, release) for statement in statements)

@@ -24,7 +24,7 @@ class Fresh:
     """A file that was copied here and is not in the journal yet.
 
     Attributes:
-        host: the host it came from; empty for one answer of all hosts that were asked.
+        host: the host it came from; empty for a single answer of all hosts together.
         source: its path there; empty for an answer.
     """
 
@@ -53,7 +53,7 @@ class Keeping:
     said: Mapping[str, object]
 
     def whole(self) -> set[str]:
-        """Return the hosts whose files are kept and unchanged; an empty name stands for one answer of all hosts."""
+        """Return the hosts whose files are kept and unchanged; an empty name stands for a single answer of all hosts together."""
         own = [row for row in kept(self.journal, self.rack) if (row.run, row.name) == (self.run, self.name)]
         wrong = {row.target for row in own if state_of(self.folder, row)}
         return {row.target for row in own} - wrong
@@ -123,7 +123,7 @@ def _plain(run: str) -> str:
 
 
 def kept(journal: Journal, rack: str) -> list[Kept]:
-    """Return the journal rows of all files kept by runs on a rack, oldest first; only the latest row of each file."""
+    """Return the latest journal row of each file that runs on a rack have kept, oldest first."""
     found = {row.file: row for row in journal.of_kinds(rack, (KIND,)) if isinstance(row, Kept)}
     return sorted(found.values(), key=lambda row: row.seq)
 

@@ -1,4 +1,4 @@
-"""Judge whether the facts of a check hold, from what the cells answer."""
+"""Judge whether the facts of a check hold, from the answers of the cells."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _passes(condition: Filter, row: Mapping[str, Any], subject: str) -> bool:
 
 
 def _wanted(check: FactCheck, fact: Fact) -> Check:
-    """Return the fact as a check of a plan; its ``where`` only shows which rows were counted."""
+    """Return the fact as a check of a plan; its ``where`` is only there to show which rows were counted."""
     where = {
         each.attribute: each.value.text
         for each in check.filters

@@ -1,4 +1,4 @@
-"""Compare two snapshots, and find in them, the journal and the cells whether their difference means something."""
+"""Compare two snapshots, and find out from them, the journal and the cells whether their difference means something."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _script(load: CommitLoad | ReadLoad) -> str:
 
 
 def _gathered(load: CommitLoad | ReadLoad) -> int:
-    """Return the seconds in which all sessions of a load will have connected; a single one waits for nobody."""
+    """Return the seconds in which all sessions of a load will have connected; a single session waits for no other."""
     return 0 if load.sessions == 1 else 1 + load.sessions // 10
 
 

@@ -228,7 +228,7 @@ def _named(checks: Sequence[Check], kind: str, word: str) -> tuple[str, ...]:
 
 
 def _parameters(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return each parameter under each SID, ``*`` first; None is a value that nobody has set.
+    """Return each parameter for each SID, ``*`` first; the value None means that nobody has set it.
 
     An entry of the server parameter file may write its SID in another case than the running instance.
     """

@@ -86,7 +86,7 @@ def start(fleet: Fleet, hosts: Sequence[str], folder: str, command: str, *, ours
 
 
 def _why(reply: Reply) -> str:
-    """Return why a command did not start; empty if it did, or if it may have: its state is then read."""
+    """Return why a command did not start; empty if it did or may have: the caller then reads its state."""
     never = reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED)
     if reply.state is State.OK or (reply.exit_status is None and not never):
         return ""

@@ -1,4 +1,4 @@
-"""Pack a report with all that it rests on into one archive, and prove that nothing in it was changed since.
+"""Pack a report with all data behind it into one archive, and check that nothing in it was changed since.
 
 The archive is a ZIP file, which every desk opens. Its file SHA256SUMS has a line for each other file, as sha256sum writes and
 reads it.
@@ -135,7 +135,7 @@ _LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^\\\0-\x1f]+)")
 
 
 def _twice(names: Sequence[str]) -> list[str]:
-    """Return the names that come twice, also if they differ only in case, which some systems ignore."""
+    """Return the names that occur twice; names that differ only in case count, because some systems ignore case."""
     lower = [name.lower() for name in names]
     return [name for place, name in enumerate(names) if lower[place] in lower[:place]]
 

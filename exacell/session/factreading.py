@@ -105,7 +105,7 @@ def _ask(
 
 
 def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], bad: Mapping[str, Reply]) -> bool:
-    """Return whether a cell may run another release than the remembered one, which decided what it was asked.
+    """Return whether a cell may run another release than the remembered one, by which its statements were chosen.
 
     Only some transports notice the restart of a cell.
     """
@@ -151,7 +151,7 @@ def read_facts(
 def _gathered(
     session: Session, services: Services, request: Request, statements: Sequence[str], cells: Sequence[str]
 ) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
-    """Return what :func:`gather` does; while waiting it shows for which cells, and Ctrl-C ends the wait at once."""
+    """Return the same as :func:`gather`; show for which cells it waits; Ctrl-C ends the wait at once."""
     recording = Recording(services.fleet)
     beside_session, beside_services = services.aside(recording, same_interruption=True)
 
@@ -195,7 +195,7 @@ def planning_asm(services: Services, request: Request, name: str) -> AsmFacts:
 def asm_facts(
     session: Session, services: Services, timeout: float | None = None
 ) -> tuple[list[AsmFacts] | None, list[str]]:
-    """Return the facts of each ASM cluster of the rack, None when the rack has none, and why a cluster can't be asked."""
+    """Return the facts of each ASM cluster (None if the rack has no cluster), and why a cluster can't be asked."""
     found, problems = [], []
     for name in session.need_rack().asm:
         try:
@@ -208,7 +208,7 @@ def asm_facts(
 def headers_if_needed(
     session: Session, services: Services, request: Request, facts: Mapping[str, f.CellFacts]
 ) -> Mapping[str, str] | None:
-    """Return grid disk → header_status over all ASM clusters of the rack; None if a cluster can't be asked or it isn't needed.
+    """Return grid disk → header_status over all ASM clusters of the rack; None if that is not needed or not possible.
 
     It is needed only if a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
     """
@@ -234,7 +234,7 @@ def headers_if_needed(
 def facts_with_cellsrv_stopped(
     services: Services, statements: Sequence[Statement], cells: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the LIST statements for a change of the flash cache's mode, if CELLSRV of all cells is stopped for it.
+    """Return the LIST statements for a change of the flash cache's mode if CELLSRV is stopped on all cells.
 
     The result is empty if the statements do anything else, CELLSRV of a cell runs, or a cell does not report its state.
     """

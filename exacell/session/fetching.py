@@ -1,6 +1,6 @@
 """Copy files of hosts here: read their size and checksum, stream each into a temporary file, compare, then rename.
 
-One fixed script lists files with size and checksum, another prints a file; both read the path from standard input.
+One fixed script lists files with size and checksum, another one prints a file; both read the path from standard input.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def fetch(
 ) -> dict[str, str]:
     """Copy one file from each host and return host → why that failed; empty for a host whose file is here, complete.
 
-    If a file did not come complete, or changed since it was listed, nothing of it is left here.
+    A file that did not come complete, or has changed since it was listed, is removed here.
 
     Args:
         wanted: by host, the file there and its path here, which is replaced.

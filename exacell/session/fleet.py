@@ -102,7 +102,7 @@ class Fleet:
     ) -> dict[str, str]:
         """Return ``releaseVersion`` of the cells that report it, and ask each cell only once; see :meth:`greet`."""
         self.greet(cells, on_reply=on_reply, cancel=cancel)
-        # One access per cell: another thread may forget them all between two.
+        # Each cell is looked up only once: another thread may forget all releases between two look-ups.
         return {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
 
     @property
@@ -121,8 +121,8 @@ class Fleet:
     ) -> dict[str, Reply]:
         """Ask for the releases of the cells whose release is unknown, and of those that were reconnected to.
 
-        A cell that gets another release restarts, so a remembered release is never older than that. ``on_reply`` gets each reply
-        after its release is remembered. A cell that hung is waited for only a short time, unless ``timeout`` is given.
+        A cell that gets another release restarts and is reconnected to, so a remembered release is up to date. ``on_reply`` gets
+        each reply after its release is remembered. A cell that hung is waited for only a short time, unless ``timeout`` is given.
 
         Returns:
             the replies of the cells that did not answer at all (``MUTE``), so that nobody need wait for them again.
@@ -239,7 +239,7 @@ class Fleet:
 
     def _remembered(self, cells: Sequence[str]) -> dict[str, str]:
         """Return the releases that these cells had when an earlier command line asked; empty if one of them is not known,
-        hung, or was asked by a remembered release in vain."""
+        hung, or gave no useful answer when it was asked by its remembered release."""
         if self._kept_releases is None or self._doubted.intersection(cells) or self._hanging.among(cells):
             return {}
         kept = self._kept_releases.read()
@@ -252,8 +252,10 @@ class Fleet:
         ask: Callable[..., Answers],
         on_answer: Callable[[Answer], None] | None,
     ) -> Answers:
-        """Return the answers of cells that are asked by their remembered releases. Whose answer can't be used is asked for its
-        release, then once more."""
+        """Return the answers of cells, asked in the form for their remembered releases.
+
+        A cell whose answer can't be used is asked for its release, and then once more.
+        """
 
         def useful(answer: Answer) -> bool:
             return answer.cell not in remembered or not answer.problem or answer.reply.state in MUTE
@@ -267,7 +269,7 @@ class Fleet:
         if not wrong:
             return found
         self._doubted.update(wrong)
-        self.greet(wrong)  # They have answered a moment ago, so none of them hangs.
+        self.greet(wrong)  # They have just answered, so none of them hangs.
         again = ask(wrong, on_answer=on_answer)
         return Answers(answers={**found.answers, **again.answers})
 
@@ -338,7 +340,7 @@ class Fleet:
         Raises:
             RefusedError: the transport is read-only, or can't read and write in one CellCLI.
         """
-        # A cell that is reconnected to reports its release by itself; only cells never heard of must be asked.
+        # A cell that is reconnected to reports its release by itself; only cells whose release was never read must be asked.
         unknown = [cell for cell in statements if cell not in self._releases]
         releases = {**self._releases, **(self.releases(unknown) if unknown else {})}
         requests = [

@@ -81,7 +81,7 @@ def append_history(path: Path, entry: str, rack: str = "") -> str:
         written = os.write(descriptor, line)
         if written == len(line):
             return ""
-        if os.fstat(descriptor).st_size == before + written:  # Else another session has written after it.
+        if os.fstat(descriptor).st_size == before + written:  # If it is larger, another session has written after it.
             os.ftruncate(descriptor, before)
         return os.strerror(errno.ENOSPC)
     except OSError as error:
@@ -141,7 +141,7 @@ class Usage:
         return self._counts
 
     def count(self, first: str, word: str) -> int:
-        """Return how often ``word`` was used in statements that begin with ``first``; empty ``first``: as the first word."""
+        """Return how often ``word`` was used in statements that begin with ``first`` (empty: as the first word)."""
         return self._known[f"{first} {word.lower()}"]
 
     def note(self, statement: str) -> None:

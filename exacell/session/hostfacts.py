@@ -72,7 +72,7 @@ def _read(reply: Reply) -> HostFacts:
 def parse_facts(text: str) -> list[Fact] | None:
     """Return the facts in the script's output, by the order of FACT_KINDS and of their lines; None if its end is missing.
 
-    Several values of one attribute, such as the states of two sessions with one target, become one text with commas, each once.
+    If an attribute has several values, such as the states of two sessions with one target, they become one text with commas.
     """
     lines = text.splitlines()
     if not lines or lines[-1] != "end":

@@ -1,7 +1,6 @@
 """Remember which cells hung: they did not answer their last read in time, so that nobody waits as long for them again.
 
-For a while, other command lines of the same user know it too. It only shortens the wait for a cell: each cell is asked all
-the same.
+For a while, other command lines of the same user know it too. It only shortens the wait: these cells are still asked.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class Hanging:
     """The cells of a rack that hung. Thread-safe.
 
     Args:
-        patience: seconds that a read may take; the attribute is the time for a cell that hung, at most PATIENCE.
+        patience: seconds that a read may take; the attribute has the seconds for a cell that hung, at most PATIENCE.
         kept: the record of hung cells that command lines share; None for none.
     """
 

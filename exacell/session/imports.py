@@ -29,7 +29,7 @@ _TELLING = 1000
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
-    """Return what the files contain together, each under the name to show for it; gzip and UTF-16 are unpacked.
+    """Return the content of all files as one set, each file with the name to show for it; gzip and UTF-16 are unpacked.
 
     Raises:
         RefusedError: a file can't be read or comes from no known program, or the files come from different programs.

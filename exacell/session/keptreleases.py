@@ -1,7 +1,7 @@
 """Remember which release each cell had, so that a later command line need not ask for it before a read in XML.
 
-The release decides how the option for XML is spelled. A remembered one may be old: an answer that can't be read is asked for
-again, after the cell has been asked for its release.
+The release decides how the option for XML is spelled. A remembered one may be old: if an answer can't be read, the cell is
+asked for its release, and then for the answer again.
 """
 
 from __future__ import annotations

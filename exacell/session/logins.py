@@ -1,4 +1,4 @@
-"""Check what logins may do on cells: which can log in to write, which only read, which run only CellCLI on newer releases.
+"""Check the rights of logins on cells: which can log in and write, which only read, which run only CellCLI on newer releases.
 
 All checks are made before anybody confirms a change.
 """
@@ -109,7 +109,7 @@ _BARE = re.compile(r"[\w./=:, -]+")
 
 
 def goes_bare(text: str, closed: Sequence[str]) -> bool:
-    """Return whether to send a command without a subshell around it: some of the cells allow only single commands."""
+    """Return whether to send a command without a subshell around it, because some of the cells allow only single commands."""
     return bool(closed) and _BARE.fullmatch(text) is not None
 
 

@@ -58,7 +58,7 @@ def _ssh_version() -> str:
 
 
 def check_folders(home: Home) -> list[Check]:
-    """Return for each of exacell's folders whether files can be written into it, or whether the folder can be created."""
+    """Return for each of exacell's folders whether files can be written into it, or the folder can be created."""
     places = {"configuration": home.config_dir, "state": home.state_dir, "cache": home.cache_dir}
     kept: dict[Path, str] = {}
     for what, path in places.items():

@@ -1,6 +1,6 @@
 """Recognise the hosts of production racks, also when another rack has other names for them.
 
-Whenever a production rack is used, the keys, ids or addresses that its hosts show are remembered. A host of any other rack
+When a production rack is used, the keys, ids or addresses that its hosts show are remembered. A host of any other rack
 that shows the same gets the rules of the production rack (:meth:`Session.owner`). No connection is made only to remember;
 before a change, the target is asked for its identity on the connection that the change will use.
 """
@@ -74,7 +74,7 @@ class Recognition:
                 return
             named = [target for target in dict.fromkeys(targets) if target]
             self._ask([target for target in named if target not in self._asked])
-            for target in named:  # Also those asked before: more may be known of production racks since then.
+            for target in named:  # Also those asked before: more may be known about production racks since then.
                 if not self._see(target).empty:
                     self._asked.add(target)
 
@@ -131,7 +131,7 @@ class Recognition:
         return self._files.get([Path(folder) / "known_hosts" for folder in dict.fromkeys(folders)]).fingerprints
 
     def _elsewhere(self) -> Mapping[Place, Identity]:
-        """Return the identities of all hosts that production racks name now, this rack's own first if it is one."""
+        """Return the identities of all hosts that production racks name now; if this rack is one, its own come first."""
         racks = {name: one for name, one in self._session.config.racks.items() if one.production}
         if not self._others():
             return {}

@@ -79,7 +79,7 @@ class Recording(Fleet):
             return CellSet(self._asked)
 
     def sentence(self) -> str:
-        """Return e.g. ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty for a short wait, or none."""
+        """Return e.g. ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty for a short wait or no wait."""
         with self._changed:
             late, asked, waited = CellSet(self._asked), len(self._targets), time.monotonic() - self._since
         if not len(late) or waited < TELL_AFTER:
@@ -94,14 +94,14 @@ class Recording(Fleet):
 
 @contextmanager
 def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None], None]) -> Iterator[None]:
-    """Call ``tell`` every half second with what a statement waits for, unless that is empty, and with None at the end."""
+    """Call ``tell`` every half second with the sentence about the wait, unless it is empty, and with None at the end."""
     ended = threading.Event()
     said = [""]
 
     def watch() -> None:
         while not ended.wait(TELL_EVERY):
             text = sentence()
-            if text or said[0]:  # What others show meanwhile is not removed.
+            if text or said[0]:  # A line that others have shown meanwhile is not removed.
                 tell(text or None)
             said[0] = text
 
@@ -133,7 +133,7 @@ class Silence:
         if spoke != self._own:
             self._since = max(self._since, spoke)
         waited = time.monotonic() - self._since
-        # A wait within the statement knows better which targets it waits for, so it is shown first.
+        # If a part of the statement shows for which targets it waits, that has priority: it is more exact.
         late = waited >= TELL_AFTER + TELL_EVERY
         return f"{self._whom()}, {format_wait(waited)}" if late else ""
 

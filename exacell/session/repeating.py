@@ -34,7 +34,7 @@ _BY_CELL = frozenset(
 
 
 def parts_by_cell(line: Line) -> bool:
-    """Return whether the answer of some cells to a line is a part of the answer of all."""
+    """Return whether the answer of some cells to a line is a part of the answer of all cells."""
     return isinstance(line.cellcli, List) or (line.call is not None and line.call.command.name in _BY_CELL)
 
 
@@ -77,7 +77,7 @@ class _Asked:
         return self._result
 
     def so_far(self, cells: CellSet) -> tuple[Result, CellSet]:
-        """Return the answer of the members of ``cells`` that have answered everything, and these cells."""
+        """Return the answer of those ``cells`` that have answered everything, and their names."""
         there = cells - self._recording.waiting_for
         while len(there):
             replay = self._recording.so_far()

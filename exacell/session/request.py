@@ -36,11 +36,11 @@ class Request:
         typed: whether the operator typed the line, at the prompt or as arguments; False for lines of a file, standard input, an
             alias or a recipe.
         loads: commands of this machine that the operator typed as the load of the recipe or experiment around it.
-        shows: shows the answer of a recipe's line before the next line begins; None if answers are collected to the end, because
-            answers and messages do not go to one screen.
-        foreseen: in a preview of several statements, what the earlier ones will have changed; None outside of previews.
+        shows: shows the answer of a recipe's line before the next line begins; None if answers are collected to the end,
+            because answers and messages do not go to the same screen.
+        foreseen: in a preview of several statements, the state after the earlier ones; None outside of previews.
         agreed: the plans of earlier waves that the operator agreed to, for a line of a rolling; None for other lines.
-        waiting_run: the changes of the surrounding recipe run that waits for its confirmation as a whole; else None.
+        waiting_run: the changes of the surrounding recipe run, if that run waits for one confirmation as a whole; else None.
     """
 
     line: Line | None = None

@@ -153,7 +153,7 @@ def read_history(
     minutes = [(latest[cell] - before.cells[cell].collected) / 60_000 for cell in latest]
     if not latest:
         return History(fell={}, unread={**unread, **_problems(now)})
-    # Two minutes more: the collection before the first one must be seen to know that the history reaches back far enough.
+    # Two minutes more: only an earlier collection shows that the history reaches back far enough.
     asked = HISTORY.format(name=witness, minutes=ceil(max(minutes)) + 2)
     told = services.query(asked, cells=list(latest), timeout=request.read_timeout)
     unread |= {**_problems(now), **_problems(told)}

@@ -28,7 +28,7 @@ _REPEATED = ("cell", "iorm")
 
 @dataclass(frozen=True, kw_only=True)
 class SavedPlan:
-    """A statement with the plan it led to and the facts it was made from.
+    """A statement with its plan and the facts from which the plan was made.
 
     Attributes:
         statement: with ON if it was planned for only some of the rack's cells, without flags.
@@ -56,7 +56,7 @@ class SavedPlan:
 
     @property
     def again(self) -> str:
-        """Return a hint with the statement that plans it again from the present facts, under the same name."""
+        """Return a hint: the statement that makes a plan from the present facts, under the same name."""
         return f"plan it again: plan as={self.name} {self.line}"
 
     def named(self, hosts: Iterable[str]) -> SavedPlan:
@@ -78,7 +78,7 @@ class SavedPlan:
         )
 
     def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the flags to apply it with; flags in ``given`` win."""
+        """Return the flags to apply it with; flags in ``given`` have priority."""
         return with_given(self.flags, given)
 
 

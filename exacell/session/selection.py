@@ -80,7 +80,7 @@ class Selection:
         """Select cells as :meth:`use` does, until the block is left.
 
         Raises:
-            CellSetError: as there.
+            CellSetError: see :meth:`use`.
         """
         before = self._used
         self.use(text or "@all")
@@ -134,7 +134,7 @@ class Selection:
         return wanted
 
     def targets(self, text: str) -> CellSet:
-        """Return the cells and hosts that ``text`` names; the end of a name is enough if only one name ends so.
+        """Return the cells and hosts that ``text`` names; the end of a name is enough if only one name has this end.
 
         ``@down`` are the cells that gave no answer, or an error, when they were last asked, ``@up`` the others. ``@failed``
         are the cells that are down and those on which the rack's newest change is not complete, ``@ok`` those on which it is;
@@ -161,7 +161,7 @@ class Selection:
 
     @staticmethod
     def _full(name: str, known: Sequence[str]) -> str:
-        """Return the one of ``known`` that is the same cell, or the only one that ends so (``cel07``); else ``name`` itself."""
+        """Return the name in ``known`` of the same cell, or the only one with this end (``cel07``); else ``name`` itself."""
         name = known_as(name, known)
         if name in known:
             return name

@@ -74,7 +74,7 @@ _MAY_BLOCK = ("join", "_wait_for_tstate_lock")
 
 
 def detach(frame: FrameType | None) -> None:
-    """Raise KeyboardInterrupt; if that would leave a lock taken, or give it back twice, have the signal come again soon.
+    """Raise KeyboardInterrupt; if that could leave a lock taken, or give it back twice, let the signal come again soon.
 
     The locks are those of threading.py, which takes and gives them back in several steps. Source: CPython, Lib/threading.py,
     Condition.wait: an exception between ``_release_save`` and ``try`` ends the caller's ``with`` with "release unlocked lock".
@@ -101,7 +101,7 @@ def changing_hands(frame: FrameType | None) -> bool:
     """Return whether the frame is one of threading.py that takes a lock or gives it back."""
     if frame is None or frame.f_code.co_filename != threading.Condition.wait.__code__.co_filename:
         return False
-    waits = frame.f_code is threading.Condition.wait.__code__ and "gotit" in frame.f_locals  # Behind its ``try``.
+    waits = frame.f_code is threading.Condition.wait.__code__ and "gotit" in frame.f_locals  # After its ``try``.
     return not waits and frame.f_code.co_name not in _MAY_BLOCK
 
 

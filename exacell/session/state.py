@@ -46,7 +46,7 @@ class Options:
     flags: Mapping[str, Value] = field(default_factory=dict)
 
     def over(self, flags: Mapping[str, Value]) -> dict[str, Value]:
-        """Return a statement's flags together with the flags given once for all statements; the statement's own flags win."""
+        """Return a statement's flags together with the flags for all statements; the statement's own flags have priority."""
         found = {**self.flags, **flags}
         if self.yes:
             found["yes"] = True
@@ -156,12 +156,12 @@ class Session:
     # -- production ------------------------------------------------------------------------------------------------
 
     def owner(self, targets: Iterable[str] | None = None) -> Owner | None:
-        """Return the production rack of one of the targets, if one is recognised; None as ``targets`` means all of the rack."""
+        """Return the production rack of one of the targets, if one is recognised; ``targets`` None means the whole rack."""
         owners = dict(self.owners)
         return next((owners[target] for target in (owners if targets is None else targets) if target in owners), None)
 
     def closed(self, targets: Iterable[str] | None = None) -> Owner | None:
-        """Return the production rack of one of the targets whose name was not typed here; None as ``targets`` means all."""
+        """Return the production rack of a target, unless its name was typed here; ``targets`` None means the whole rack."""
         owners = dict(self.owners)
         found = (owners[target] for target in (owners if targets is None else targets) if target in owners)
         return next((owner for owner in found if owner.rack not in self.opened), None)
@@ -179,7 +179,7 @@ class Session:
         """Raise RefusedError if a target is recognised as a host of a production rack that is read-only here.
 
         Raises:
-            RefusedError: the message names the rack, the hint how to allow read-write.
+            RefusedError: the message names the rack, the hint shows how to allow read-write.
         """
         owner = self.closed(targets)
         if owner is not None:

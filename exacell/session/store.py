@@ -129,7 +129,7 @@ class Store:
 
     @contextmanager
     def _reading(self, what: str, name: str, again: str) -> Iterator[None]:
-        """Name the stored thing in the error if the block can't read it, because somebody edited its text.
+        """Raise an error that names the stored thing if the block can't read it, because somebody edited its text.
 
         Raises:
             StoreError: the block can't read it.
@@ -181,7 +181,7 @@ class Store:
         return self._all("kept plan", query, rack, lambda body: SavedPlan(**{**body, "cells": tuple(body["cells"])}))
 
     def _all(self, what: str, query: str, rack: str, made_of: Callable[[Any], T]) -> list[T]:
-        """Return the things of a rack that ``query`` selects as name, body, and the statement that would replace it.
+        """Return the things of a rack that ``query`` selects: name, body, and the statement that would replace it.
 
         Raises:
             StoreError: one is damaged; the hint names that statement.
@@ -364,7 +364,7 @@ class Store:
             )
 
     def health_at(self, rack: str, moment: float, hosts: Iterable[str] = ()) -> dict[str, Past]:
-        """Return the findings on each cell at ``moment``, epoch seconds; the first kept ones if those are all later.
+        """Return the findings on each cell at ``moment``, epoch seconds; if all kept findings are later, the first ones.
 
         Args:
             hosts: as for :meth:`find_baseline`.

@@ -25,7 +25,7 @@ _WORTH = 16 << 20
 
 
 def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, grouped: bool = False) -> list[Traced]:
-    """Return the content of each trace file, in no order: of one event, or of all if none is named.
+    """Return the content of each trace file, in any order: the waits for one event, or for all events if none is named.
 
     Args:
         processors: how many processes read at the same time; 0 means as many processors as this process may use.
@@ -50,7 +50,7 @@ def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, g
             said = child.stdout.read()
             if child.wait() == 0:
                 parts += _from_json(said)
-            else:  # Reading the share here gives the same error, or succeeds.
+            else:  # Reading it here raises the same error, or succeeds.
                 parts += _read_all(share, event, grouped)
     finally:
         for child in children:
@@ -128,7 +128,7 @@ def main() -> int:
     except RefusedError:
         return 1
     with open(1, "w", encoding="utf-8") as answer:
-        answer.write(json.dumps(found))  # In one go: json.dump takes ten times as long.
+        answer.write(json.dumps(found))  # As a single text: json.dump takes ten times as long.
     return 0
 
 

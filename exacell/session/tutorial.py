@@ -1,4 +1,4 @@
-"""Run the tutorial: steps that a new DBA types at the real prompt, each checked, and the DBA's place among them.
+"""Run the tutorial: a new DBA types its steps at the real prompt, each step is checked, and the place is kept.
 
 It is a companion of the session: it looks at every statement that has ended and shows what comes next. The place is kept
 on disk, so that quitting loses nothing.

@@ -1,4 +1,4 @@
-"""Send a statement to a cell only after a read: the LIST statements to ask, and how their answers are judged."""
+"""Define the read before a statement to a cell: its LIST statements, and how their answers are judged."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Upon:
 
     Attributes:
         lists: LIST statements, as for :meth:`Fleet.query`; empty if the cell only has to answer.
-        judge: gets the typed records of each, and decides whether the statement may be sent.
+        judge: gets the typed records of each LIST, and decides whether the statement may be sent.
     """
 
     statement: str

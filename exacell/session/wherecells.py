@@ -22,7 +22,7 @@ def use_cells(session: Session, services: Services, text: str) -> CellSet:
 
 
 def cells_of(session: Session, services: Services, text: str, *, strict: bool) -> str:
-    """Return a cell set unchanged, a condition as the list of the cells for which it is true; see :func:`cells_where`."""
+    """Return a cell set unchanged; for a condition, return the cells for which it is true; see :func:`cells_where`."""
     return ",".join(cells_where(session, services, text, strict=strict)) if is_condition(text) else text
 
 
@@ -35,7 +35,7 @@ def cells_where(session: Session, services: Services, text: str, *, strict: bool
     Raises:
         StatementError: ``text`` is not a condition.
         RefusedError: with ``strict``, a cell gave no answer.
-        CellSetError: it is true for no cell.
+        CellSetError: the condition is true for no cell.
     """
     condition = parse_condition(text)
     answers = services.fleet.query(session.cells(), (condition.statement,), exact=True, cancel=session.interrupted)

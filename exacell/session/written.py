@@ -27,7 +27,7 @@ class Place:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Return the files or folders that exist there now, with the drafts that a killed process left of them."""
+        """Return the files or folders that exist there now, with unfinished copies that a killed process left."""
         names = (self.path.name, *(f"{self.path.name}{end}" for end in _DRAFTS))
         return tuple(sorted({path for name in names for path in self.path.parent.glob(name)}))
 

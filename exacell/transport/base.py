@@ -1,4 +1,4 @@
-"""Define what every transport does: it takes requests and returns exactly one reply per target, and what else it can be asked.
+"""Define the methods of every transport: above all, it takes requests and returns exactly one reply per target.
 
 Pure types; nothing here opens a socket. A target is any host that a configuration or a person names: a cell, a database
 node, or another host. A transport never raises because of one target: refused connections, wrong host
@@ -63,7 +63,7 @@ class Upload:
         destination: a file or directory there, relative to the login's home; empty for the home itself.
         keep: whether modification time and exact mode are kept (``scp -p``).
         sent: called with the number of bytes of each piece that was sent, from the thread that sends.
-        untold: called once instead, if the files are sent in a way that reports no progress.
+        untold: called once instead of ``sent``, if the files are sent in a way that reports no progress.
     """
 
     sources: tuple[Path, ...]
@@ -100,7 +100,7 @@ Ours = Callable[[], str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What a read means for the statement after it.
+    """The decision that follows from a read: whether the statement after it may be sent.
 
     Attributes:
         why: why the statement must not be sent; empty if it may.
@@ -113,13 +113,13 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A read, and the statement that depends only on it, in one program; see :mod:`exacell.transport.exchange`.
+    """A read, and the statement that depends on its answer, in one program; see :mod:`exacell.transport.exchange`.
 
     Attributes:
         program: the remote command that starts it.
         look: the first input, whole lines that only read.
         whole: returns whether the output so far is all of the read's answer.
-        judge: returns what the answer means; must be fast.
+        judge: returns the judgement of the answer; must be fast.
         statement: the second input, whole lines; the program's input ends after it.
         ours: checked right before the statement is sent.
         within: seconds that the reads may take.
@@ -142,10 +142,10 @@ class Looked:
         at: when its answer was complete, as ISO 8601; empty if none came.
         text: the answer.
         seconds: from sending the read to its answer.
-        age: seconds, at most, from the answer to the moment at which the statement had been written.
+        age: the largest possible number of seconds from the answer to the moment when the statement had been written.
         looks: how often the read was sent.
         sent: whether the statement was written.
-        refused: why it was not; ``needless`` means that it need not be.
+        refused: why it was not sent; ``needless`` means that it need not be sent.
         ours: False if it was refused because this session may no longer change the rack.
     """
 
@@ -187,7 +187,7 @@ class Request:
         login: the user who logs in, instead of the configured one for ``role``.
         on_output: called with each piece of standard output as it arrives, from the thread that reads it.
         upload: files to send instead of running ``command``, which is then only for messages.
-        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; others ignore it.
+        feed: the same reads as in ``command``, for a transport that keeps a CellCLI open; other transports ignore it.
         pair: a read and the statement of ``command``, which is then only for messages; refused by a transport whose
             capabilities have no ``pairs``.
         ours: checked right before the command is sent, or right before the program that carries it starts.
@@ -295,7 +295,7 @@ class Capabilities:
         keeps: whether connections stay open between statements.
         pairs: whether a read and the statement after it can use the same CellCLI; False: they are two runs.
         never: (expression, why) for statements that it cannot carry; matched at the start, ignoring case and repeated blanks.
-        only: expression of the statements that it carries; empty for all but ``never``.
+        only: expression of the only statements that it carries; empty if it carries all but ``never``.
         only_why: the reason for ``only``.
     """
 
@@ -324,7 +324,7 @@ class Capabilities:
 
 
 class Gate(Protocol):
-    """Decides whether targets may be changed: hosts of production racks that this session has not opened may not."""
+    """Decides whether targets may be changed: not if they are hosts of a production rack that this session has not opened."""
 
     def pass_all(self, targets: Sequence[str]) -> None:
         """Raise RefusedError if a target may not be changed; targets that are not known yet are asked for their identity.
@@ -341,7 +341,7 @@ class Transport(ABC):
     """Reaches cells, database nodes and other hosts. Thread-safe: everything here may be called from any thread.
 
     Other packages use only these methods and attributes. Two methods are abstract; the others have
-    a default that fits a transport which keeps nothing open, and a transport that can do more overrides them.
+    a default for a transport that keeps nothing open; a transport that can do more overrides them.
     """
 
     capabilities: Capabilities = Capabilities(name="other", fan_out="one a target", known_hosts=False)
@@ -365,7 +365,7 @@ class Transport(ABC):
 
         Args:
             on_reply: called once per target as it completes, from any thread.
-            cancel: when set, no further request is started (NOT_ATTEMPTED); those in progress continue to their end.
+            cancel: when set, no further request is started (its state is NOT_ATTEMPTED); those in progress continue to their end.
 
         Raises:
             RefusedError: a request changes something and the transport is read-only.

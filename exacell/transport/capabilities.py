@@ -1,4 +1,4 @@
-"""List what each transport can carry, and refuse what it can't before anybody is asked to confirm.
+"""List the statements and requests that each transport can carry, and refuse all others before anybody is asked to confirm.
 
 Pure: a statement or a request is compared with a transport's capabilities; one that does not fit is refused
 before anything is sent, with the rule and the way out.

@@ -59,7 +59,7 @@ class Store:
     """
 
     def __init__(self) -> None:
-        # One growing array, not a list of pieces: the memory of a large one goes back to the system when it is dropped.
+        # A single growing array, not a list of pieces: its memory goes back to the system when it is dropped.
         self._data = bytearray()
         self._size = 0
         self._file: IO[bytes] | None = None
@@ -147,7 +147,7 @@ class Capture:
     """The output so far; written by the reading thread, readable by any. ``on_output`` gets standard output.
 
     Args:
-        limit: bytes that both streams may have together; of a larger answer nothing is kept.
+        limit: bytes that both streams may have together; a larger answer is dropped as a whole.
 
     Attributes:
         output: standard output.

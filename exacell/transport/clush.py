@@ -88,7 +88,7 @@ class ClushTransport(RackTransport):
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport.
 
-        ``cancel`` is checked only before each login's fan-out: after that, ClusterShell knows all cells.
+        ``cancel`` is checked only before each login's fan-out: after that, ClusterShell already has all cells.
         """
         self._check(requests)
         requests = self._gated(requests)
@@ -137,7 +137,7 @@ class ClushTransport(RackTransport):
         *,
         rewritten: bool = False,
     ) -> list[Request]:
-        """Send requests as one login; pass on all replies but those of requests to send again as the write login."""
+        """Send requests as one login; pass on the replies, except of requests to send again as the write login."""
         if cancel is not None and cancel.is_set():
             for request in requests:
                 problem = "not started: interrupted before its turn"

@@ -1,4 +1,4 @@
-"""Use the site's own dcli program as a transport, for sites where only that is approved.
+"""Use the site's own dcli program as a transport, for sites where only dcli is approved.
 
 Equal reads for many cells are one run of dcli; changes are one run per cell, so that each cell's answer
 is known separately. dcli prints only after its last host is done: if a run of several reads times out, each
@@ -130,7 +130,7 @@ class DcliTransport(RackTransport):
             child.kill()
 
     def _batches(self, requests: Sequence[Request]) -> list[_Batch]:
-        """Return the runs of dcli: equal reads together, everything else alone."""
+        """Return the runs of dcli: equal reads share a run, every other request has its own."""
         batches: list[_Batch] = []
         together: dict[tuple[str, str, float, bool, bool], _Batch] = {}
         fallback = self.read_fallback
@@ -152,7 +152,7 @@ class DcliTransport(RackTransport):
         return batches
 
     def _work(self, batch: _Batch, cancel: threading.Event | None) -> Sequence[Reply | _Batch]:
-        """Return the result of :meth:`_perform`; or the replies of a run that must not start, or can't."""
+        """Return the result of :meth:`_perform`; if the run must not or can't start, return its replies."""
         if cancel is not None and cancel.is_set():
             return _all(batch.requests, State.NOT_ATTEMPTED, "not started: interrupted before its turn")
         try:

@@ -29,7 +29,7 @@ class Answer:
     Attributes:
         text: the command's output (both of its streams), without the closing line.
         large: the same, on disk; ``text`` is then empty.
-        broken_off: why nothing of it was kept; None if all was.
+        broken_off: why nothing of it was kept; None if all of it was kept.
         status: the command's exit status; None if its closing line did not come.
         said: ssh's messages about the target, which dcli prints on standard output too.
         unreachable: whether dcli lists it among the targets it could not connect to.
@@ -88,7 +88,7 @@ class Answers:
 
     Args:
         word: the word that :func:`closing` has put after the commands.
-        limit: bytes that one target's answer may have; of a larger one nothing is kept.
+        limit: bytes that one target's answer may have; a larger answer is dropped as a whole.
 
     Attributes:
         broken_off: the targets with larger answers.

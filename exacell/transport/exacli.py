@@ -123,7 +123,7 @@ def without_services(statement: str) -> str:
 
 
 def _bare(command: str) -> str:
-    """Return a command without the attributes that :func:`without_services` removes, for the check."""
+    """Return a command without the attributes that :func:`without_services` removes; the check uses this form."""
     statements = statements_in(command)
     if statements is None:
         return command

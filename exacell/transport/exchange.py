@@ -73,7 +73,7 @@ class Exchange:
 
     Attributes:
         sent: whether the statement was sent, or may have been.
-        refusal: why it never will be; empty as long as it may.
+        refusal: why it will never be sent; empty as long as it may be sent.
         looked: the last read whose answer came, and its age when the statement was sent.
     """
 
@@ -93,7 +93,7 @@ class Exchange:
 
     @property
     def judged(self) -> bool:
-        """Return whether a read's answer is there after which the statement may be sent."""
+        """Return whether a read was answered and allows the statement."""
         return self._arrived is not None and not self._due
 
     @property
@@ -165,7 +165,7 @@ class Exchange:
         self._again()
 
     def end(self, why: str) -> None:
-        """Give the statement up unless it has been sent."""
+        """Give up the statement unless it has been sent."""
         if not self.sent and not self.refusal:
             self._refuse(why)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def make_transport(rack: RackConfig, settings: Settings, hold: Hold | None = None) -> Transport:
-    """Return a new transport for a rack: the one of the session's settings, else the rack's own choice, else ssh.
+    """Return a new transport for a rack: the one in the session's settings, else the one that the rack names, else ssh.
 
     Args:
         hold: the rack's holder of connections, if reads over ssh are to ask it.

@@ -1,7 +1,7 @@
 """Run many requests at a time, but not more than a limit; one coordinator keeps the time and gives each target one reply.
 
-Work that waits (name lookup, connection, login) is done by workers; work that others continue, such as a command whose
-answer the reader's thread collects, needs none. In both cases each stage declares how long it may take, how to
+Work that waits (name lookup, connection, login) is done by workers; work that another thread continues, such as a command
+whose answer the reader's thread collects, needs no worker. In both cases each stage declares how long it may take, how to
 abort it, and its reply if it takes longer. The coordinator (the thread that called
 :meth:`FanOut.run`) waits for replies and deadlines; an overdue stage gets its reply at once, is aborted in the background,
 and its worker is replaced, so that even a name lookup that can't be interrupted delays no other answer. Only if
@@ -72,11 +72,11 @@ class Flight:
         self._fan_out.settle(self, reply)
 
     def go_on(self, work: Work) -> None:
-        """Let a worker continue with ``work``: for a flight without a worker that has to wait after all."""
+        """Let a worker continue with ``work``, if a flight without a worker has to wait after all."""
         self._fan_out.engage(self, work)
 
     def go_on_after(self, moment: float) -> None:
-        """Extend the present stage for a while after ``moment``, up to which the process was stopped."""
+        """Extend the present stage for a while after ``moment``, the end of a stop of this process."""
         if self.deadline is not None:
             self.deadline = max(self.deadline, moment + min(self._seconds, AGAIN_S))
 
@@ -102,8 +102,8 @@ class FanOut:
 
     Args:
         work: what a worker does for a flight.
-        start: tries to start a flight without any waiting and returns whether it did; called by the coordinator.
-            Other flights go to a worker.
+        start: tries to start a flight without any waiting and returns whether it did; called by the coordinator. If it
+            did not, the flight goes to a worker.
     """
 
     def __init__(

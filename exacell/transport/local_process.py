@@ -27,7 +27,7 @@ def is_locale(name: str) -> bool:
 def without_locale(variables: Mapping[str, str]) -> dict[str, str]:
     """Return an environment without locale, so that ssh sends none; Python in it still reads and writes UTF-8."""
     kept = {name: value for name, value in variables.items() if not is_locale(name)}
-    # Without a locale Python would choose one itself and set LC_CTYPE, which ssh would send. Source: PEP 538, PEP 540.
+    # Without a locale Python chooses one itself and sets LC_CTYPE, and ssh would send that. Source: PEP 538, PEP 540.
     return {**kept, "PYTHONUTF8": "1", "PYTHONCOERCECLOCALE": "0"}
 
 
@@ -123,7 +123,7 @@ class LocalProcess:
                 self.kill()
                 raise
             finally:
-                # Until it is waited for, no other process gets its number; the lock keeps that true for a thread that kills it.
+                # Before wait() no other process gets its number; the lock lets no wait() come between a check and a kill.
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
                 with self._lock:
                     status = process.wait()

@@ -1,6 +1,6 @@
 """Use the system's ssh as a transport: one kept connection per host and login (ControlMaster), one ssh process per command.
 
-For what paramiko can't do: host keys signed by an authority, cells that know only SHA-1, smart cards, a site's own ssh.
+It can do what paramiko can't: host keys signed by an authority, cells that know only SHA-1, smart cards, a site's own ssh.
 Files go over SFTP, its packets through ``ssh -s``; by scp's old protocol if a host has no SFTP.
 The user's ssh_config applies; BatchMode and strict host keys are always on. A command is sent at most once, except that a
 read whose kept connection turns out to be dead before any byte came back is sent again on a new one.
@@ -228,7 +228,7 @@ class OpensshTransport(RackTransport):
         return reply_of_program(flight, ended, self.settings.max_answer, program="ssh was ")
 
     def _connected(self, flight: Flight, login: Login) -> tuple[tuple[_Master, bool, str | None], str]:
-        """Return an open connection, whether it was open already, and its user; and the command to send."""
+        """Return an open connection, whether it was open already, its user, and the command to send."""
         request = flight.request
 
         def log_in(user: str | None) -> tuple[_Master, bool, str | None]:

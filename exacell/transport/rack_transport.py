@@ -39,8 +39,8 @@ class RackTransport(Transport):
         idle_s: seconds after which an unused CellCLI that was kept open is closed.
         turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts a CellCLI for itself instead.
         again_s: seconds after which a connection on which no CellCLI could be kept open tries again; 0: never.
-        acknowledged_ms: milliseconds in which a host must acknowledge what is sent, or its connection is given up; 0: as
-            long as usual.
+        acknowledged_ms: milliseconds in which a host must acknowledge data, or its connection is given up; 0: the system's
+            usual time.
         read_only: see Transport.
     """
 
@@ -133,7 +133,7 @@ class RackTransport(Transport):
             log_in: returns the connection of a user, or raises LoginRefusedError.
 
         Raises:
-            LoginRefusedError: the login is refused, and the request has no other.
+            LoginRefusedError: the login is refused, and the request has no other login.
             TransportError: the other login is refused too; also what ``log_in`` raises.
         """
         falls_back, write_user = self.falls_back(request), self.rack.write_user
@@ -200,7 +200,8 @@ def login_for(rack: RackConfig, target: str, role: Role) -> Login:
     """Return the login for ``role`` on ``target``.
 
     Raises:
-        ConfigError: an ASM role on a node that no ASM cluster of the rack names, or a host's role on a host in no group.
+        ConfigError: the role is ASM's and no ASM cluster of the rack names the node, or it is a host's and no group contains
+            the host.
     """
     if role is Role.READ:
         return Login(user=rack.read_user)

@@ -83,6 +83,6 @@ def no_end(request: Request, seconds: float) -> str:
 
 
 def more_time(request: Request) -> str:
-    """Return the words about the setting that gives such a command more time: a plan's statements have their own limit."""
+    """Return the words about the setting that gives a command more time; statements of a plan have a limit of their own."""
     setting = "write_timeout" if request.role.changes and request.timeout is not None else "timeout"
     return f"`set {setting}` raises the limit"

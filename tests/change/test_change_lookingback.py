@@ -96,11 +96,8 @@ def test_a_service_counts_as_running_when_the_cell_says_so(monkeypatch: pytest.M
 def test_disks_of_a_cell_whose_services_are_stopped_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stopped comes first: such a cell says nothing of its disks."""
     monkeypatch.setattr(SERVICES, "left", lambda *_: [_left(1, "c1", services=("cellsrv",))])
-    monkeypatch.setattr(
-        DISKS,
-        "each",
-        lambda *_: [_left(2, "c1", names=frozenset()), _left(3, "c2", names=frozenset())],
-    )
+    monkeypatch.setattr(DISKS, "each", lambda *_: {"c1": frozenset(), "c2": frozenset()})
+    monkeypatch.setattr(DISKS, "left", lambda *_: [])
     cells = Cells({})
     assert lookingback._online(cells.ctx.fleet, None, "r") == ([], ["c2"])  # type: ignore[arg-type]
     assert cells.asked == ["c2"]

@@ -244,7 +244,7 @@ class _Run:
 
     @property
     def _change(self) -> str:
-        """Return the single CellCLI change that makes up all of the work; empty if the work is anything else."""
+        """Return the CellCLI change if the work is exactly one such change; else empty."""
         options = self.options
         more = options.keys or self.delivery is not None or options.root_temporary or options.timeout is not None
         return "" if more else single_change(options.command)
@@ -425,7 +425,7 @@ class _Run:
     def _detach(
         self, batch: Sequence[Target], left: Mapping[str, Outcome], *, live: bool, records: Sequence[Record]
     ) -> None:
-        """Print and record the targets that have ended once nobody waits for the rest; one silent target then hides no other."""
+        """Print and record the targets that have ended, when nobody waits for the others any more."""
         outcomes = [left[t.label] for t in batch if t.label in left]
         if not live:
             self.print(report(outcomes, self.style))

@@ -34,7 +34,7 @@ _ENDED = "exit status"
 
 
 def in_own_words(problems: Sequence[str], printed: Mapping[str, str]) -> list[str]:
-    """Return the problems; before each exit status stands the last line that the program printed.
+    """Return the problems, each exit status with the last printed line of the program in front.
 
     Args:
         printed: by target, the output of its program.

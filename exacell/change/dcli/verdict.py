@@ -255,7 +255,7 @@ def refuse_to_leave(group: Group, left: Sequence[str], flags: Mapping[str, Value
         statement: as it was given.
 
     Raises:
-        RefusedError: the rack is read-only, or one of the targets belongs to a production rack that is.
+        RefusedError: the rack is read-only, or a target belongs to a production rack that is read-only.
     """
     if not left:
         return
@@ -279,7 +279,7 @@ def agree(
 ) -> None:
     """Ask for agreement to the CellCLI changes, and on a production rack to the things that stay there.
 
-    Another rack whose configuration says ``opaque = "allow"`` asks nobody about the latter.
+    On another rack with ``opaque = "allow"`` in its configuration nobody is asked about these things.
 
     Args:
         login: the user that logs in for the changes; empty for the rack's login for writes. If another login may only read,

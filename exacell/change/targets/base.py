@@ -125,7 +125,7 @@ def meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
 
 
 def upon_look(result: StepResult, reply: Reply) -> StepResult:
-    """Return the result with the look before its statement; after a needless look the outcome is "nothing to do"."""
+    """Return the result with the look before its statement; if the look found nothing to do, that is the outcome."""
     looked = reply.looked
     if looked is None:
         return result

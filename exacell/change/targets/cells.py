@@ -85,7 +85,7 @@ class Cells(DirectWay):
         return [judge(by_cell[reply.target], reply) for reply in replies]
 
     def still(self, step: Step) -> tuple[Check, ...]:
-        """Return the proofs of a step; of disks that it took offline, also that ASM shows nothing about them.
+        """Return the proofs of a step; for disks that it took offline, ASM may also show nothing about them.
 
         ASM does so if their disk group was dismounted since, for example because another cell failed meanwhile: these disks are
         where they were.

@@ -63,7 +63,7 @@ class SqlWay(OwnedWay):
 
 
 def judge(step: Step, reply: Reply, problem: str) -> StepResult:
-    """Return a step's result; ``problem`` is the client's finding about the answer, empty for none."""
+    """Return a step's result; ``problem`` is the problem that the client found in the answer, empty for none."""
     return upon_look(_judge(step, reply, problem), reply)
 
 

@@ -73,7 +73,7 @@ def overview(width: int | None, own: Own, *, color: bool) -> Iterator[str]:
 
 
 def _folded(names: Sequence[str]) -> list[str]:
-    """Return names in which those with the same object, or else the same verb, are joined: ``show|carve griddisk``, ``show
+    """Return names, with those joined that have the same object, or else the same verb: ``show|carve griddisk``, ``show
     health|alerts``.
     """
     pairs = [name.partition(" ") for name in names]
@@ -106,7 +106,7 @@ def named_pages() -> dict[str, str]:
 def found_rows(words: Sequence[str], own: Own) -> tuple[str, list[Row]]:
     """Return a remark on how ``words`` were found, and the entries of help for them, best first: what to type, and a sentence.
 
-    Without entries nothing in help mentions the words, not even in another spelling.
+    Without entries, no text of help mentions the words, not even in another spelling.
     """
     text = " ".join(words)
     asked = asked_words(text)
@@ -131,7 +131,7 @@ def _rows(text: str, asked: Sequence[str], own: Own, known: Sequence[Entry]) -> 
 
 
 def _nearest(word: str) -> str:
-    """Return the word in help for which a word may be a slip; empty for none."""
+    """Return the similar word in help that may have been meant; empty for none."""
     return next(iter(closest(word, _vocabulary(), limit=1)), "")
 
 
@@ -150,7 +150,7 @@ def _statements() -> Iterator[Entry]:
     for found in commands().values():
         told = [found.details, found.group, *(f"{each.name} {each.help}" for each in found.params)]
         told += [f"{each.name} {each.help}" for each in found.flags]
-        body = "" if found.name == "help" else " ".join(told)  # Its examples speak of everything.
+        body = "" if found.name == "help" else " ".join(told)  # Its examples mention too many words.
         yield Entry(type=found.name, name=found.name, about=found.summary, body=body, weight=2.0)
     yield Entry(type="help safety", name="safety guard rules", about="what exacell never does", body="loss data risk")
     yield Entry(

@@ -39,7 +39,7 @@ _FLUSHED_PER_SECOND = 40 << 20
 def read_objects(
     services: Services, request: Request, cells: Sequence[str] | None = None
 ) -> dict[str, copying.Objects]:
-    """Return what a copy needs of ``cells``; of the selected cells if None.
+    """Return the records that a copy needs, of ``cells``, or of the selected cells if None.
 
     Cell → object type → one record for each object, as LIST printed it.
 
@@ -55,9 +55,9 @@ def read_objects(
 def _objects(
     services: Services, request: Request, cells: Sequence[str] | None
 ) -> tuple[dict[str, copying.Objects], list[str]]:
-    """Return what a copy needs of the cells that answer, and the problems of the others."""
+    """Return the records that a copy needs of the cells that answer, and the problems of the others."""
     found, problems = _asked(services, request, cells, copying.statements())
-    # A cell may not know an attribute that its DESCRIBE does not show; then nobody can have set it.
+    # A cell may lack an attribute that its DESCRIBE does not show; then nobody can have set it.
     hidden, refused = (
         _asked(services, request, tuple(found), copying.statements(described=False)) if found else ({}, {})
     )
@@ -88,7 +88,7 @@ def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> 
 
 
 def read_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return everything that a change may affect: cell, or ``ASM name`` → ``object|name|attribute`` → value.
+    """Return all facts that a change may affect: cell, or ``ASM name`` → ``object|name|attribute`` → value.
 
     These are the facts that drift compares, and those of a copy. Also return the problems of cells and clusters without an
     answer.

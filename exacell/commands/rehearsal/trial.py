@@ -40,7 +40,7 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
     """Carry something out on a copy of the rack and return its effects, one record per change.
 
     Args:
-        carry_out: does so, with a session on the copy.
+        carry_out: carries it out, with a session on the copy.
 
     Raises:
         RefusedError: the rack can't be copied, or the statement was refused on the copy as it would be on the rack.
@@ -236,7 +236,7 @@ class _Rehearsing:
         self._console.progress(progress)
 
     def waiting(self, text: str | None) -> None:
-        """Show the text about what is waited for."""
+        """Show the text about a wait."""
         self._console.waiting(text)
 
     def data(self, text: str) -> None:

@@ -23,8 +23,8 @@ def named_files(session: Session, services: Services, text: str) -> dict[Path, s
     """Return file → its name for display, for the files that a statement names.
 
     Paths may contain * and ? as in a shell. Files that ``copy from`` put into folders of hosts are shown as NAME@HOST.
-    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept, of that host or of all hosts; the names then contain
-    the host.
+    ``[RUN:]NAME[@HOST]`` means the files that ``keep … as=NAME`` of a recipe has kept, of that host or of all hosts; the names
+    then contain the host.
 
     Raises:
         StatementError: a quote is missing.
@@ -56,7 +56,7 @@ def trace_files(session: Session, services: Services, text: str) -> list[Path]:
     """Return the trace files that a statement names, without .trm files; errors as for :func:`named_files`.
 
     Raises:
-        RefusedError: or only .trm files are named.
+        RefusedError: also if only .trm files are named.
     """
     found = [path for path in named_files(session, services, text) if path.suffix != ".trm"]
     if not found:
@@ -77,8 +77,9 @@ def words_of(text: str) -> list[str]:
 
 
 def kept_rows(session: Session, services: Services, word: str) -> Sequence[Kept]:
-    """Return the rows of what a word names: of the given run, or of the newest run that kept such a name; empty if there are
-    none.
+    """Return the rows of the kept files that a word names: of the given run, or of the newest run that kept such a name.
+
+    Empty if there are none.
     """
     asked = _KEPT.fullmatch(word)
     if asked is None:

@@ -32,7 +32,7 @@ class Sort:
 
     Attributes:
         title: the name of its items, in the plural.
-        has: returns whether a name is that of an item; asks no cell.
+        has: returns whether an item has this name; asks no cell.
         alone: returns the finding about one item; None if only two items can be reported.
         pair: returns the comparison of the second item with the first; None if items can't be compared.
         several: returns the comparison of each other item with the first; None if at most two can be compared.

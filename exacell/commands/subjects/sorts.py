@@ -73,7 +73,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
 
 
 def _all_meant(asked: Asked, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names in their order, patterns replaced by what they match, except for what is there already."""
+    """Return the names in their order, each pattern replaced by the names that it matches; no name comes twice."""
     found: list[str] = []
     for name in names:
         meant = _meant(asked, name)
@@ -82,7 +82,7 @@ def _all_meant(asked: Asked, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _meant(asked: Asked, name: str) -> Sequence[str]:
-    """Return the names that match a pattern; the text itself if it is no pattern, or nothing stored matches."""
+    """Return the names that match a pattern; the text itself if it is not a pattern, or matches no stored name."""
     found = [one for sort in SORTS if sort.fitting is not None and "*" in name for one in sort.fitting(asked, name)]
     return found or [name]
 

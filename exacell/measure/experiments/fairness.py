@@ -48,7 +48,7 @@ _EACH_CELLS_OWN = frozenset({"services"})
 
 
 def unlike_cells(cells: Cells) -> list[str]:
-    """Return the conditions in which cells differ from each other; values that fewer cells have come first."""
+    """Return the conditions in which cells differ from each other; the rarest values come first."""
     found = []
     for key, name in CONDITIONS.items():
         if key in _EACH_CELLS_OWN:
@@ -364,7 +364,7 @@ def new_among(now: Sequence[str], before: Sequence[str]) -> list[str]:
 
 
 def in_run(line: str) -> tuple[str, str]:
-    """Return the number of the run in which something was noticed (empty for none), and what was noticed."""
+    """Return the number of the run in which something was noticed (empty for none), and the notice."""
     where, _, what = line.partition(": ")
     number = where.removeprefix("run ")
     return (number, what) if where.startswith("run ") and number.isdecimal() else ("", line)
@@ -380,7 +380,10 @@ def redo_now(cells: Cells) -> float:
 
 
 def redo_since(before: Cells, after: Cells) -> float:
-    """Return the same for the time between two readings of all cells; 0 if no cell has collected in between."""
+    """Return the microseconds of a redo write between two readings, over all databases, on the slowest cell.
+
+    0 if no cell has collected in between.
+    """
     found = [0.0]
     for cell, first in before.items():
         second = after.get(cell, first)
@@ -400,7 +403,7 @@ Oracle SAGUG, monitoring Exadata Smart Flash Log."""
 def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
     """Return the redo writes between two readings of all cells, the outliers that reached a database, and the prevented outliers.
 
-    Three times None if a cell has not collected in between, does not count them, or its counters restarted.
+    All three are None if a cell has not collected in between, does not count them, or its counters restarted.
     """
     found = [0, 0, 0]
     if begun_anew(before, after):

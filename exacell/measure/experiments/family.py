@@ -57,8 +57,7 @@ def _closed(blocks: tuple[tuple[float, ...], ...], order: str, seed: int) -> tup
 
 
 def _p_of(dealt: Sequence[Sequence[float]], seed: int) -> float:
-    """Return the probability of a largest difference from the first level at least as large as the one seen, over all possible
-    schedules.
+    """Return in which share of all possible schedules the largest difference from the first level is at least the one seen.
 
     Args:
         dealt: for each coin, the sums that it gave to the first level and to the others; the result seen counts as one of the

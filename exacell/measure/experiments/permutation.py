@@ -1,4 +1,4 @@
-"""The permutation test of an experiment, and its interval: both rest only on the random draw of the schedule. Pure.
+"""The permutation test of an experiment, and its interval: both depend only on the random draw of the schedule. Pure.
 
 If the levels made no difference, each run would have given the same value at the other level: another schedule would only have
 changed the signs of the blocks whose coins fell the other way. So the schedules that could have been drawn show how often
@@ -30,7 +30,7 @@ class Permuted:
         mean: the mean that was seen.
         lows: one limit for each other schedule, ascending and below the mean. If a shift below this limit is subtracted from
             every difference, the mean seen is further from 0 than that schedule's mean.
-        highs: likewise above the mean; descending.
+        highs: the same above the mean; descending.
     """
 
     mean: float
@@ -75,7 +75,7 @@ def permuted(
     rest = [
         (total - own) / (count - size) if 0 < size < count else inf for own, size in zip(turned, sizes, strict=True)
     ]
-    # A difference from 0 that is only a rounding error counts as 0: such a schedule is as far from it as the one that ran.
+    # Rounding errors do not count: a schedule whose mean differs only by one counts as equally far from 0 as the one that ran.
     lows, highs = (
         sorted((0.0 if -near < shift < near else shift for shift in map(end, ones, rest)), reverse=end is max)
         for end in (min, max)

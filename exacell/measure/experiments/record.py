@@ -17,13 +17,13 @@ from exacell.measure.histogram import Histogram
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """What an experiment compares, how often, and what each run does.
+    """The design of an experiment: the levels it compares, the number of blocks, and the work of each run.
 
     Attributes:
         factor, of: what is switched: the text of ``factor=`` before and after its colon.
         said: the factor's name for display.
-        levels: two levels: the one that is tried, then the base. Three or more: the base, then the others.
-        among: all levels of the experiment, if this design is the comparison of two of several.
+        levels: with two levels: the one that is tried, then the base; with three or more: the base, then the others.
+        among: all levels of the experiment, if this design compares only two of them.
         db: the database whose waits are measured; empty if nothing of a database is measured.
         on: the hosts whose setting is switched; empty for other factors.
         pairs: number of pairs of runs at one level before the blocks (the A/A stretch), which show the values without a
@@ -198,13 +198,11 @@ class Experiment:
         return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
 
     def whole(self) -> Experiment:
-        """Return the experiment without the runs of an unfinished pair or block, and without what was noticed in them."""
+        """Return the experiment without the runs of an unfinished pair or block, and without the notices about them."""
         return self.without(*({run.group for run in self.runs} - set(self.groups)))
 
     def without(self, *groups: tuple[int, int]) -> Experiment:
-        """Return the experiment without the runs of these blocks or pairs, which are repeated, and without what was noticed in
-        them.
-        """
+        """Return the experiment without the runs of these blocks or pairs and the notices about them; they are repeated."""
         numbers = {str(run.number) for run in self.schedule if (run.block, run.pair) in groups}
         return replace(
             self,
@@ -224,7 +222,7 @@ class Experiment:
 
     @property
     def groups(self) -> dict[tuple[int, int], tuple[Measured, ...]]:
-        """Return the pairs and blocks of which all runs were measured, in order."""
+        """Return, in order, the pairs and blocks whose runs were all measured."""
         found: dict[tuple[int, int], list[Measured]] = {}
         for run in self.runs:
             found.setdefault(run.group, []).append(run)
@@ -233,9 +231,7 @@ class Experiment:
 
     @property
     def comparisons(self) -> list[Experiment]:
-        """Return one experiment for each level that is tried, with the runs of that level and the base; itself if there is
-        only one.
-        """
+        """Return one experiment for each tried level, with its runs and those of the base; itself for a single tried level."""
         design = self.design
         if len(design.levels) == 2:
             return [self]

@@ -1,4 +1,4 @@
-"""An experiment as a finding, with everything that a report shows besides sentences. Pure."""
+"""Turn an experiment into a finding, with everything that a report shows besides sentences. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences of an experiment, before it begins and when it has ended, and the blocks behind them. Pure."""
+"""The sentences of an experiment, before it begins and when it has ended, and the table of its blocks. Pure."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _chance(p: float) -> str:
 
 
 def same_line(experiment: Experiment) -> str:
-    """Return a sentence about what the blocks can detect, according to the finished A/A stretch."""
+    """Return a sentence about the smallest difference that the blocks can detect, according to the finished A/A stretch."""
     d, spread = experiment.design, experiment.verdict().same_spread
     assert spread is not None
     size = "nothing"

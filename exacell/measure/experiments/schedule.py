@@ -1,8 +1,8 @@
 """The order of the runs of an experiment. Pure.
 
 A block has one run at each level, one after the other; a verdict counts blocks. The order within blocks is drawn at random, so
-that other influences fall on all levels alike. A test of the blocks may rest only on what was drawn: :func:`coins` defines
-that for both the draw and the test. Source: reference measurement.md 2.4.
+that other influences fall on all levels alike. A test of the blocks may use only the random part: :func:`coins` defines that
+part for both the draw and the test. Source: reference measurement.md 2.4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Judge what the blocks of an experiment show, and whether it can be trusted. Pure.
+"""Judge the blocks of an experiment: the difference that they show, and whether it can be trusted. Pure.
 
 The unit is the run, never the items counted within it. A block's difference is the logarithm of the ratio of its two runs, so
-that a level that is 5 % slower is so at any load. Test and intervals are over the schedules that could have been drawn.
+that a level that is 5 % slower has the same difference at any load. Test and intervals are over the schedules that could have
+been drawn.
 Sources: reference measurement.md 2.4; D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657 (two one-sided tests).
 """
 
@@ -49,7 +50,7 @@ class Block:
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt:
-    """Something in the runs that the calculation of the verdict does not expect; ``p`` is how often chance alone causes it."""
+    """Something in the runs that the calculation of the verdict does not expect; ``p``: how often chance alone causes it."""
 
     what: str
     percent: float
@@ -153,7 +154,7 @@ def judge(
 def lopsided(one: tuple[int, int], other: tuple[int, int]) -> bool:
     """Return whether pauses came more often at one level than chance would explain, so that its runs are not a fair sample.
 
-    Runs are repeated because of what they showed, so three repeated runs at one level and none at the other are enough.
+    Runs are repeated because of their values, so three repeated runs at one level and none at the other are enough.
 
     Args:
         one, other: number of pauses at each level, and how many of these runs were repeated.

@@ -1,6 +1,6 @@
 """Import ``asmcmd lsdsk -k`` and ``asmcmd lsdg``, also of hosts without Exadata: disks and disk groups with their sizes. Pure.
 
-What ``oracleasm listdisks`` prints, a label a line, may stand in the same text: it is compared with the disks of ASM.
+The output of ``oracleasm listdisks``, one label per line, may be in the same text: it is compared with the disks of ASM.
 Source: reference asm.md section 7; Oracle Automatic Storage Management Administrator's Guide, ASMCMD disk group commands
 and Administering ASMLIB Disks, where a disk that ASMLib labelled is ``ORCL:`` and its label.
 """
@@ -120,7 +120,7 @@ def _where(paths: Sequence[str]) -> str:
 def _notes(
     disks: Sequence[Mapping[str, str]], groups: Sequence[tuple[str, str, dict[str, float]]], labels: Sequence[str]
 ) -> Iterator[str]:
-    """Yield notes on the protection of the disks, on their location, and on labels that ASM has no disk of."""
+    """Yield notes on the protection of the disks, on their location, and on labels for which ASM has no disk."""
     if disks:
         yield f"{counted(len(disks), 'disk')} of {_where([disk['path'] for disk in disks])}"
         failgroups = list(dict.fromkeys(disk["failgroup"] for disk in disks))

@@ -27,7 +27,7 @@ def claims_cell(text: str) -> bool:
 def read_cell(text: str, source: str) -> Run:
     """Return one point per kind of disk and per LUN; with dcli's names in front, also per cell.
 
-    A value that occurs twice was measured twice.
+    If a value occurs twice, it was measured twice.
     """
     points = [point for line in text.splitlines() for point in _cell_line(line, source)]
     if not points:

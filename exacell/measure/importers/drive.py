@@ -1,4 +1,4 @@
-"""The figures of a load that ``drive`` ran: how long each session took, and what the sessions waited for. Pure.
+"""The figures of a load that ``drive`` ran: the time of each session, and the waits of all sessions. Pure.
 
 The text is exacell's own format, so that these figures can be stored, imported and compared like those of other programs.
 """

@@ -39,7 +39,7 @@ class Imported:
 
     @property
     def load(self) -> str:
-        """Return what its load counts; empty if it has none."""
+        """Return the unit of its load, such as sessions; empty if it has no load."""
         return next((run.load for run in self.runs if run.load), "")
 
     def conditions(self) -> dict[str, str]:

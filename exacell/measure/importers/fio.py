@@ -174,7 +174,7 @@ def _groups(found: Document, notes: list[str]) -> list[list[_Job]]:
     """Return the jobs that ran at the same time, group by group.
 
     fio gives a new group number to jobs that wait for the group before (stonewall), but also with new_group, which does not
-    wait; the latter is recognized if the groups together took longer than fio ran.
+    wait; new_group is recognized if all groups together took longer than fio ran.
     """
     bodies: dict[Any, list[dict[str, Any]]] = {}
     for body in found.jobs:

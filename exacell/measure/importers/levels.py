@@ -29,7 +29,7 @@ class Level:
         spread: figure → standard deviation and number of samples that the program took during its only run.
         samples: whether the values are samples of a single run.
         sampled: figure → all samples in order; empty if the program took none.
-        apart: figure → values of passes that are not counted with the others.
+        apart: figure → values of passes that are not counted together with the others.
         why: why they are not counted.
     """
 
@@ -191,7 +191,7 @@ def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
     centre = test.difference
     try:
         low, high = value * exp(test.low - centre), value * exp(test.high - centre)
-    except OverflowError:  # The interval is wider than numbers go.
+    except OverflowError:  # The interval is wider than any number can be.
         return Ratio(value=value)
     return Ratio(value=value, low=low, high=high, basis=basis)
 

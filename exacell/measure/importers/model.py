@@ -19,7 +19,7 @@ from exacell.measure.histogram import Histogram
 
 
 class UnreadableError(RefusedError):
-    """A file can't be read as what it seems to be: it is incomplete, empty, or in an unknown form."""
+    """A file can't be read by the reader for its kind: it is incomplete, empty, or in an unknown form."""
 
 
 MORE, LESS, NEITHER = "more is better", "less is better", ""
@@ -177,7 +177,7 @@ class Run:
         kind: the program that wrote it: a name of :data:`exacell.measure.importers.kinds.KINDS`.
         form: the form of the output, a phrase.
         source: the file's name.
-        load: what the load of its points counts; empty if they have none.
+        load: the unit of its points' load, such as sessions; empty if they have no load.
         same: condition → its value, for conditions that must be equal in two runs that are compared.
         told: condition → its value, for other conditions in the output.
         samples: whether the points of one series follow each other in time, so that they are not independent.
@@ -310,7 +310,7 @@ def _by_figure(points: Sequence[Point]) -> dict[str, list[Point]]:
 
 
 def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bool) -> float:
-    """Return one figure of several points; ``long`` is how long each was measured, ``added`` whether they are parts."""
+    """Return one figure of several points; ``long``: how long each was measured; ``added``: whether they are parts of one run."""
     values, unit = [point.figures[name] for point in points], unit_of(name)
     if unit.how is How.LARGEST:
         return max(values)
@@ -347,7 +347,7 @@ def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list
 
 
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
-    """Return the passes of one test; the first is set apart if it is lower than all others by more than those differ.
+    """Return the passes of one test; the first is set apart if it is lower by more than the others differ from each other.
 
     The first pass is cold: a cache has to read from disk. With fewer than three passes none is set apart, since the variation
     of the others is not known.

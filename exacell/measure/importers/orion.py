@@ -147,7 +147,7 @@ def _has_matrix(text: str) -> bool:
 
 
 def _series(small: int, large: int, size: str) -> tuple[str, float]:
-    """Return the name of a series and the load in it: the load of one size varies while that of the other is constant."""
+    """Return the name of a series and the load in it: one size has a varying load, the other size a constant one."""
     if size.lower() == "small":
         return ("small" if not large else f"small beside {large} large", float(small))
     return ("large" if not small else f"large beside {small} small", float(large))

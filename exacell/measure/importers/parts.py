@@ -1,4 +1,4 @@
-"""Decide which outputs are parts of one run and which are further runs: hosts that measured together are one run. Pure."""
+"""Decide which outputs are parts of one run and which are separate runs: hosts that measured together are one run. Pure."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _together(a: Run, b: Run) -> bool:
 
 
 def _at_once(a: Run, b: Run) -> bool:
-    """Return whether two runs without known hosts made one load together; two overlapping reports of one instance did not."""
+    """Return whether two runs without known hosts made one load together; reports of one instance never did."""
     return a.kind in _LOADS and _together(a, b)
 
 
@@ -160,7 +160,7 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
 
 
 def _settings(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
-    """Return limits and settings of hosts, which are no rates: once if they are the same, otherwise host by host."""
+    """Return limits and settings of hosts, which can't be added: once if they are the same, otherwise host by host."""
     if all((run.points, run.told, run.notes) == (runs[0].points, runs[0].told, runs[0].notes) for run in runs):
         return [replace(runs[0], host=", ".join(names), notes=(f"{named(names)} report the same", *runs[0].notes))]
     return [_on(run, name) for run, name in zip(runs, names, strict=True)]

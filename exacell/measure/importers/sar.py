@@ -67,7 +67,7 @@ class _Talk:
 
     Attributes:
         rows: figures by time, table and name, each with the seconds of its interval.
-        averages: those of the lines at the end, likewise.
+        averages: figures of the lines at the end, in the same form.
         left: tables that are not read.
         columns: unread columns of tables that are read.
         again: whether the machine was restarted during it.

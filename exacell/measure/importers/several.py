@@ -87,7 +87,7 @@ _TAKEN = ("series", "load", "figure", "unit")
 
 
 def _outlined(names: Sequence[str], found: Sequence[Sequence[Level]], load: str) -> Iterator[str]:
-    """Yield a sentence for each series: what each import reached, and the ratio to the first."""
+    """Yield a sentence for each series: the figure of each import, and the ratio to the first."""
     lines = [curves(each) for each in found]
     for series in list(lines[0])[:_DESCRIBED]:
         tops = [peak(line[series]) if series in line else None for line in lines]

@@ -133,7 +133,7 @@ _PDH = re.compile(r'^"?\(PDH-CSV', re.MULTILINE)
 
 
 def read_esxtop(text: str, source: str) -> Run:
-    """Return one point per disk and time; of thousands of columns only those of disks are read, and a note names the others.
+    """Return one point per disk and time; of thousands of columns only those of disks are read; a note names the others.
 
     Raises:
         UnreadableError: there is no column of a disk, or no sample.

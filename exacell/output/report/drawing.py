@@ -279,7 +279,7 @@ _NINES = ((0.0, "0"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.
 
 
 def _distribution(title: str, group: Sequence[Distribution], unit: str) -> str:
-    """Return a figure of quantiles over the share of values below them; each further nine takes the same width, for the tail."""
+    """Return a figure of quantiles over the share of values below them; 0.9, 0.99, 0.999 … are equally far apart."""
     series = tuple(Series(name=one.name, points=tuple((x, y) for x, y in tail_points(one) if y > 0)) for one in group)
     across = "share of the values; each further nine is as wide as the one before"
     chart = Chart(title=title, x=across, y=unit, series=series, log_y=True)

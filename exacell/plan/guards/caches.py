@@ -139,7 +139,7 @@ def _cancel(cell: str, statement: CellChange, **more: object) -> Step:
 def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan of a plain FLUSH.
 
-    On cells where flush flashcache would not start, the user must type the cell's name.
+    On cells where exacell's own ``flush flashcache`` would refuse to start, the user must type the cell's name.
     """
     reasons = {cell: reason for cell, fact in facts.items() if (reason := flush_refusal(fact))}
     pmem = [cell for cell, fact in facts.items() if fact.pmem_writeback]

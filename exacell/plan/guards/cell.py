@@ -248,7 +248,7 @@ def refuse_locked_out(statement: Statement, text: str, *, user: str, ssh: bool) 
 
 
 def _said(value: Value) -> Iterator[str]:
-    """Yield what a value says, without the times and the reason that stand beside a level in parentheses."""
+    """Yield the parts of a value, without the times and the reason that are in parentheses beside a level."""
     if not isinstance(value, Group):
         yield render_value(value)
         return
@@ -421,7 +421,7 @@ def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
             hint=f"change one cell at a time: `on {next(iter(facts))} …`",
         )
     if statement.action == "STARTUP SERVICES" or service not in ("cellsrv", "all"):
-        # With MS or RS stopped, no process answers that could show it.
+        # With MS or RS stopped, no process can show it.
         proves = services_check(service, "running") if known and starts else ()
         steps = [guarded_step(c, statement, Risk.PERFORMANCE, proves=proves, within=SERVICE_WITHIN) for c in facts]
         return guarded_plan(rack, text, steps)

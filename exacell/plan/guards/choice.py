@@ -37,7 +37,7 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "FLASHCACHE": (f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_METRICS, f.FLASH_PHYSICALDISK, f.GRIDDISK),
     "FLASHLOG": (f.FLASHLOG,),
     "PMEMCACHE": (f.PMEMCACHE,),
-    # Its older name may mean the same cache, which was write-back.
+    # Its older name may mean the same cache, and that one was write-back.
     "XRMEMCACHE": (f.PMEMCACHE,),
     "GRIDDISK": (f.GRIDDISK, f.CELLDISK),
     "CELLDISK": (f.GRIDDISK, f.CELLDISK, f.FLASHCACHE),
@@ -319,7 +319,7 @@ _PLANS = ("dbPlan", "catPlan", "clusterPlan")
 
 
 def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
-    """Return the checks of the sent plans, in the spelling in which plans are compared, if readable; and of the objective."""
+    """Return the checks of the sent plans, if they can be read, in the spelling for comparisons; and of the objective."""
     objective = statement.setting("objective")
     proofs = []
     try:

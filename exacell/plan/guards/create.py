@@ -18,7 +18,7 @@ from exacell.plan.planners.carve import held_by, taken_prefix
 
 
 def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> dict[str, CellFacts]:
-    """Return the cells that have the cell disks which CREATE names; all cells if it names none.
+    """Return the cells that have the cell disks which CREATE names; all cells if it names no cell disk.
 
     Raises:
         RefusedError: no cell has them, or one has only some of them.

@@ -1,7 +1,7 @@
 """Guard CellCLI's statements on cell disks and physical disks: without the disk its contents are lost. Pure.
 
 A cell disk is created on a LUN without one; FORCE takes the LUN from its present cell disk. A LUN that is missing, in use or
-not normal is named before the question. Source: Oracle SAGUG, create-celldisk.
+not normal is reported before the question. Source: Oracle SAGUG, create-celldisk.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from exacell.plan.planners.griddisk import Headers
 def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on physical disks.
 
-    Its LED is harmless, REENABLE brings back disks that were dropped for replacement, all other statements take disks from their
-    users. Source: Oracle SAGUG, ALTER PHYSICALDISK.
+    A statement on the LED is harmless; REENABLE brings back disks that were dropped for replacement; all other statements take
+    disks away from their users. Source: Oracle SAGUG, ALTER PHYSICALDISK.
     """
     if statement.action == "SERVICELED":
         return simple(rack, facts, statement, text, Risk.NONE)
@@ -151,7 +151,7 @@ def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
-    """Return the cell disks that a statement means, in lower case: by name, or ALL of a medium; none for IMPORT and similar."""
+    """Return the cell disks that a statement means, in lower case: by name, or ALL of a medium; empty for IMPORT and similar."""
     if not statement.all:
         return frozenset(name.lower() for name in statement.names)
     known = {disk.name.lower(): disk for disk in fact.cell_disks}

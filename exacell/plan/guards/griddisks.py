@@ -139,7 +139,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
 
 
 def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
-    """Return the checks for a new name or other clients: nobody uses a disk that they would not find afterwards.
+    """Return the checks for a new name or other clients: nobody uses a disk that would then be out of reach.
 
     A disk group that is dismounted everywhere may be changed like this; its disks then show UNKNOWN.
 

@@ -234,7 +234,7 @@ class Back:
     """The undo of a step.
 
     Attributes:
-        undo: the statements of exacell that ``undo`` carries out on the step's target; empty if it can't do anything.
+        undo: the statements of exacell that ``undo`` carries out on the step's target; empty if ``undo`` can't do anything.
         but: the part that it does not restore; without ``undo``, why nothing can be taken back.
         by_hand: the statement of CellCLI or SQL that takes the step back, if ``undo`` does not.
     """
@@ -290,6 +290,6 @@ def all_taken_back(plan: Plan) -> Iterator[tuple[str, Back]]:
 
 
 def risk_of(plan: Plan, step: Step) -> Risk:
-    """Return a step's risk; but the plan's risk, if that is higher than the risk of every step outside of mending."""
+    """Return a step's risk; if the plan's risk is higher than the risk of every step outside of mending, return the plan's."""
     sent = highest(s.risk for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps)
     return step.risk if plan.risk is sent else plan.risk

@@ -1,7 +1,7 @@
 """Find out which disks CellCLI's own statement means on a cell, and whether its words are typing errors. Pure.
 
 Grid disks are selected by name, ALL, medium, prefix and WHERE. From 24.1 on, ALL alone means the primary medium: the hard disks
-of a cell that has some, else one kind of flash. On a cell without hard disks, LIST prints nothing that distinguishes the two
+if the cell has any, else one kind of flash. On a cell without hard disks, LIST prints nothing that distinguishes the two
 kinds of flash. Source: reference cellcli.md 2.4.
 
 The name of a missing disk may be a typing error for an existing one. A statement that a release does not have is not sent to it.
@@ -149,7 +149,7 @@ def items(value: object) -> list[str]:
 
 
 def names_made(fact: CellFacts, statement: CellChange, full: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; empty if they can't be known before.
+    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; empty if they can't be known in advance.
 
     Args:
         full: the cell disks that ALL skips.
@@ -195,7 +195,7 @@ def kinds_meant(fact: CellFacts, statement: CellChange) -> frozenset[str] | None
 
 
 def grids_meant(fact: CellFacts, statement: CellChange, named: Sequence[GridDisk]) -> tuple[GridDisk, ...] | None:
-    """Return those of ``named`` that the statement means, out of all that it may mean; None if only the cell knows.
+    """Return the grid disks of ``named`` that the statement means; None if only the cell knows them.
 
     Only the cell knows which disks match a WHERE.
     """

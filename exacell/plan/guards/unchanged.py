@@ -62,12 +62,12 @@ _ANY_CASE = frozenset(("flashcachemode", "pmemcachemode", "cachingpolicy", "stat
 
 
 def told_by(statement: Statement) -> str:
-    """Return the LIST that shows whether a statement changes anything; empty if none does.
+    """Return the LIST that shows whether a statement changes anything; empty if no LIST does.
 
     It exists for ALTER of plain attributes, DROP by name, CREATE ROLE, USER and THRESHOLD, roles granted to users, one privilege
     granted in full, a cell's lights, and services that are started or stopped; not for a stop of MS, which must answer LIST.
-    Exascale's services also have a state. For DROP QUARANTINE the LIST only shows which ones exist. CREATE KEY makes another key
-    each time.
+    Exascale's services also have a state. For DROP QUARANTINE the LIST only shows which quarantines exist. CREATE KEY makes
+    another key each time, so that it has no such LIST.
     """
     if isinstance(statement, Grant):
         if statement.object == "PRIVILEGE":
@@ -121,8 +121,9 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan whose steps show the values before and after of an ALTER of plain attributes or of services. What
-    CREATE makes where it is not there, such as a threshold, is dropped by undo.
+    """Return the plan whose steps show the values before and after an ALTER of plain attributes or of services.
+
+    Undo drops an object, such as a threshold, that CREATE makes because it does not exist.
 
     Args:
         told: cell → its answer to :func:`told_by`; cells without a usable answer are left out.
@@ -218,7 +219,7 @@ def _drops(statement: Change) -> bool:
 
 
 def _frees(statement: Change) -> bool:
-    """Return whether it is DROP QUARANTINE by name; each cell numbers its own, so a cell without that number says so itself."""
+    """Return whether it is DROP QUARANTINE by name; each cell has its own numbers, and reports a missing one itself."""
     return statement.verb == "DROP" and statement.object == "QUARANTINE" and bool(statement.names)
 
 
@@ -245,9 +246,9 @@ def services_of(statement: Statement) -> tuple[str, ...]:
 
 
 def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]], cells: Collection[str]) -> str:
-    """Return a line for a plan whose statement is sent without knowing whether it changes anything, or names no existing object.
+    """Return a line for a plan whose statement may change nothing, as far as exacell knows, or names no existing object.
 
-    Empty if neither is so.
+    Empty in all other cases.
 
     Args:
         told: cell → its answer to :func:`told_by`.
@@ -388,7 +389,7 @@ def _tells_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> boo
 
 
 def _doubt_privilege(statement: Grant) -> str:
-    """Return a line for a plan that can't know whether a privilege exists already; it is sent each time."""
+    """Return a line for a plan if exacell can't know whether a privilege exists already; its statement is sent each time."""
     return (
         f"LIST ROLE does not show for certain whether {statement.verb} PRIVILEGE changes anything for role "
         f"{', '.join(statement.recipients)}: it is sent each time"

@@ -116,7 +116,7 @@ def _short(name: str, value: str) -> tuple[str, ...]:
     return (f"{value} is too short for {work}: ASM would drop the disks before the end",)
 
 
-# -- the allowed values of each: why a value is refused, empty if it is allowed
+# -- the allowed values of each attribute: each function returns why a value is refused, empty if it is allowed
 
 
 def _time(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:

@@ -149,7 +149,7 @@ class _Add(Maker):
         return found
 
     def _refuse_unfit(self, disks: Sequence[AsmDisk]) -> None:
-        """Raise RefusedError for disks of another size or kind than the group's, or that are on no cell of the rack."""
+        """Raise RefusedError if disks have another size or kind than the group's, or are on no cell of the rack."""
         unknown = [disk.grid_disk for disk in disks if disk.grid_disk.lower() not in self.grids]
         if unknown:
             self.refuse(f"no selected cell has {fold_briefly(unknown)}")
@@ -170,7 +170,7 @@ class _Add(Maker):
             self.refuse("two of the grid disks have the same name")
 
     def _refuse_failgroup(self, disk: AsmDisk, new: NewDisk) -> None:
-        """Raise RefusedError for a failure group with disks of two cells, or a cell with two failure groups.
+        """Raise RefusedError if a failure group has disks of two cells, or a cell has two failure groups.
 
         Two copies could then be on one cell.
         """

@@ -59,7 +59,7 @@ class Maker:
         raise RefusedError(f"alter diskgroup {self.name} {self.verb} refused: {why}; nothing was sent", hint=hint)
 
     def refuse_power(self, power: int | None, *, waits: bool) -> None:
-        """Raise RefusedError for a power that ASM does not accept, or with which the awaited end would never come."""
+        """Raise RefusedError if ASM does not accept this power, or if the work would never end with it."""
         if power is not None and power > MOST_POWER:
             self.refuse(f"power {power} is not possible: 1 to {MOST_POWER}")
         if power == 0 and waits:

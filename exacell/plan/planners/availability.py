@@ -53,7 +53,7 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
 
 def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return the checks right before disks go offline: ASM can spare the used ones, and the others are still unused."""
-    # A disk that is offline already makes no further difference.
+    # A disk that is offline already takes nothing more away.
     used = [grid for grid in grids if needed(grid) and grid.status == "active"]
     others = [grid for grid in grids if not needed(grid)]
     lost, taken = "a disk group would lose data or dismount", "it is in use now"
@@ -361,7 +361,7 @@ def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
 def refuse_unspared(
     what: str, facts: Mapping[str, CellFacts], *, first: Mapping[str, CellFacts] = MappingProxyType({})
 ) -> None:
-    """Raise RefusedError if ASM can't spare a disk of a cell; each outcome is read again when its turn comes.
+    """Raise RefusedError if ASM can't spare a disk of a cell; each outcome is read again right before that cell's wave.
 
     While disks of one cell are away, the outcomes of the others only reflect that: this cell goes first, and nothing is checked.
 

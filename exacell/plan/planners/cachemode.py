@@ -56,7 +56,7 @@ def mode_plan(
 ) -> Plan:
     """Return the plan that changes ``flashCacheMode`` on every cell that has another mode.
 
-    A cell without a flash cache gets one: an earlier attempt that died after the drop left it so.
+    A cell without a flash cache gets one: an earlier attempt died after it had dropped the cache.
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, FLASH_METRICS and PMEMCACHE read.

@@ -151,7 +151,7 @@ def _room_note(free: int, tightest: str, size: int) -> str:
 
 
 def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:
-    """Return the stage that activates existing inactive grid disks: a release that stopped midway left them so."""
+    """Return the stage that activates existing inactive grid disks, which a ``release griddisk`` left when it was stopped."""
     asleep = [[grid for grid in existing[cell] if grid.status == "inactive"] for cell in facts]
     return staged("activate the grid disks that exist", map(activate, facts.values(), asleep), "active")
 

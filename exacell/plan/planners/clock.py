@@ -68,7 +68,7 @@ _FAILGROUPS_SINCE = "12.1"
 def needed_for(kind: str) -> float:
     """Return the seconds that a clock must leave for a kind of work: twice its estimate.
 
-    Work without an estimate, and ``""``, get twice the shortest one: no disk that was taken away comes back sooner.
+    Work without an estimate, and ``""``, get twice the shortest estimate: no disk comes back sooner than that.
     """
     stay = STAYS.get(kind) or min(STAYS.values(), key=lambda each: each.seconds)
     return 2 * stay.seconds
@@ -286,7 +286,8 @@ def why_not_now(
 ) -> str:
     """Return why a step must not take its disks from ASM, by the clocks right before it; empty if it may.
 
-    A clock that can't be read now stops a plan that was judged by a readable one; a plan of unknown risk was agreed to as such.
+    A clock that can't be read now stops the plan if it could be read at planning time. If not, the plan was shown with unknown
+    risk, and somebody agreed to that.
 
     Args:
         facts, clusters, untold: as for :func:`held_against_clocks`, read now.

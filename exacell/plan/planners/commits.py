@@ -1,4 +1,4 @@
-"""Plan a load that commits: sessions of SQL*Plus on a database node, each of which updates a row and commits, again and again.
+"""Plan a load that commits: each of its sessions of SQL*Plus on a database node updates a row and commits, again and again.
 
 It uses plain SQL: in PL/SQL only the last commit of a call would wait. Source: reference measurement.md 1.3.
 """

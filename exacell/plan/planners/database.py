@@ -108,7 +108,7 @@ def _of_segment(change: KeepInCache) -> Check:
 
 
 class _Maker(TablespaceMaker):
-    """Makes the plan of one change of one database; see :class:`ParameterMaker` for what it is given."""
+    """Makes the plan of one change of one database; see :class:`ParameterMaker` for the arguments."""
 
     def keep(self, change: KeepInCache) -> Plan:
         """Return the plan of STORAGE (CELL_FLASH_CACHE …)."""
@@ -173,7 +173,7 @@ class _Maker(TablespaceMaker):
         return next((node for node in self.nodes if short(node) in hosts), "")
 
     def _refuse_log(self, change: AddLog, thread: int) -> None:
-        """Raise RefusedError for a size that no group can have, or a thread that no instance writes."""
+        """Raise RefusedError if no group can have this size, or if no instance writes this thread."""
         if change.size is not None and change.size < LEAST_LOG:
             raise RefusedError(
                 f"ADD LOGFILE SIZE {exact_size(change.size)} refused: a redo log group has at least {exact_size(LEAST_LOG)} "
@@ -258,7 +258,7 @@ class _Maker(TablespaceMaker):
         )
 
     def _passed_over(self, block: int, group: Mapping[str, Any]) -> bool:
-        """Return whether redo logs get blocks that do not fit a disk group's sectors, because the database ignores that.
+        """Return whether the database ignores that redo logs get blocks which do not fit a disk group's sectors.
 
         Raises:
             RefusedError: the database does not ignore it, or never accepts such blocks.

@@ -238,7 +238,7 @@ def known_group(asm: AsmFacts, name: str) -> DiskGroup:
 
 
 def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
-    """Return the plan that mounts a disk group on nodes without it; undo dismounts it if it was mounted nowhere.
+    """Return the plan that mounts a disk group on nodes without it; if it was mounted nowhere before, undo dismounts it.
 
     Raises:
         RefusedError: ASM knows no such disk group.

@@ -353,7 +353,7 @@ def recreate_stages(
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
     refuse(_refusals(flushing), "re-creating the flash cache")
     return [
-        # Nothing is dropped unless all cells get this far, so nothing is flushed in vain either.
+        # A drop begins only if all cells get this far; so no flush is done in vain.
         *flush_stages(flushing, Gate.ALL),
         *flush_stage(flushing, Gate.ALL),
         *_recreate_stages(todo, sizes, Gate.ALL),

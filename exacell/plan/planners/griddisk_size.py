@@ -45,7 +45,7 @@ class _Resize:
 
     Attributes:
         others: grid disks of the same disk group on cells that are not selected and that have the new size already: an earlier
-            attempt that died resized them.
+            attempt resized them before it died.
     """
 
     prefix: str
@@ -243,7 +243,7 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
         own: the continued change began this rebalance.
 
     Raises:
-        RefusedError: it did not, or the power is 0, so that waiting is in vain.
+        RefusedError: the rebalance is not its own, or the power is 0, so that waiting is in vain.
     """
     standing = asm.stands(group.name)
     if standing or not own:
@@ -264,7 +264,7 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
 
 
 def _unless_resized(stage: Stage, wanted: _Resize, group: DiskGroup) -> Stage:
-    """Return the stage with its statement sent only if the awaited rebalance ends without the new size."""
+    """Return the stage, changed so that its statement is sent only if the awaited rebalance ends without the new size."""
     other = replace(group_check(group.name, "totalMb", _total(wanted, group)), op=Op.NE)
     return replace(stage, steps=tuple(replace(step, only_if=(other,)) for step in stage.steps))
 
@@ -404,7 +404,7 @@ def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> t
 
 
 def becomes_usable(group: DiskGroup, room: int) -> str:
-    """Return the space left for files of a disk group on so many raw MB, and whether a lost disk's mirrors could be restored."""
+    """Return, as text, the space for files on so many raw MB, and whether the mirrors of a lost disk could be restored."""
     left = (room - (group.total_mb - group.free_mb) - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
     lacking = ": after a failure ASM would not have enough space to restore all mirrors" if left < 0 else ""
     return f"usable_file_mb becomes about {human_size(left * MIB)}{lacking}"

@@ -46,13 +46,13 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
 
 
 def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan) -> DirectiveName:
-    """Return the directive's name in the spelling of the plan or the cells: a cell accepts a misspelt name without a message.
+    """Return a directive's name as the plan or the cells spell it; this is needed because a cell accepts any misspelt name.
 
     A profile exists only through its directive, so a new one is accepted as given; so is a database if no cell's release can list
     databases.
 
     Raises:
-        RefusedError: the database is unknown, and the existing ones are named; or several directives may be meant.
+        RefusedError: the database is unknown (the message has the known ones), or several directives may be meant.
     """
     if find(plan, wanted) is not None or wanted.kind == PROFILE or wanted.name.lower() in (DEFAULT, OTHER):
         return wanted
@@ -148,7 +148,7 @@ def goal_plan(
     *,
     warnings: tuple[str, ...] = (),
 ) -> Plan:
-    """Return the plan that brings each cell to its goal and shows the changed directives; cells at the goal are left alone.
+    """Return the plan that brings each cell to its goal and shows the changed directives; a cell at its goal gets no step.
 
     ALTER IORMPLAN dbplan= replaces the complete dbplan; plans and objective that are not mentioned stay. Source:
     reference cellcli.md 7.2.

@@ -60,7 +60,7 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
 
 
 def _not_applicable(fact: CellFacts) -> str:
-    """Return why a cell has no cache on persistent memory that could be flushed."""
+    """Return why no cache on persistent memory can be flushed on a cell."""
     if fact.pmem_cache is None:
         return "it has no memory cache: X8M and X9M have one in PMEM, later cells in DRAM"
     return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of data"

@@ -140,7 +140,7 @@ class ParameterMaker:
         """Return the places where the parameter is changed, memory first, with the present values.
 
         An entry for one instance has priority over the entry for all, so SID='*' changes only the memory of instances without
-        one. Source: Oracle SQL Language Reference, ALTER SYSTEM, SID.
+        an entry. Source: Oracle SQL Language Reference, ALTER SYSTEM, SID.
 
         Raises:
             RefusedError: nothing would change, because each instance has its own entry.
@@ -233,7 +233,7 @@ class _Place:
 
 def _where(name: str, sids: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
     one = tuple(sids)
-    # In a check a star matches any SID; the record for all instances has the parameter's own name.
+    # In a check a star matches any SID; the record for all instances is selected by the parameter's own name.
     return {"parameter": name, **({"name": name} if one == ("*",) else {"sid": one})}
 
 
@@ -252,7 +252,7 @@ def _as_seen(name: str, places: Sequence[_Place]) -> tuple[Check, ...]:
 
 
 def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: Sequence[str] = ()) -> Iterator[Change]:
-    """Yield the change of each value that is not the wanted one; instances are named if they differ, or one is meant."""
+    """Yield the change of each value that is not the wanted one; instances are named if they differ or if only one is meant."""
     for place in places:
         alike = place.alike()
         for before, sids in alike.items():

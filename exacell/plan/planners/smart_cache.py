@@ -47,7 +47,7 @@ def check_pair(change: SetParameter, told: Told, sid: str, now: Mapping[str, str
 
 
 def caveats(change: SetParameter, now: Mapping[str, str | None], wanted: str) -> Iterator[str]:
-    """Yield what the operator should know about such a change and exacell can't check."""
+    """Yield facts that the operator should know about such a change and that exacell can't check."""
     if change.name == FILE and change.value is not None:
         yield (
             "for Oracle Linux and Solaris only; instances do not share it: the name must mean each node's own flash, on all "

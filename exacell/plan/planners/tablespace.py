@@ -42,7 +42,7 @@ def of_place(change: MoveTable) -> Check:
 
 
 def placed(change: SqlChange, records: Records) -> SqlChange:
-    """Return a change as it is once the records were read: a table that moves is in its present tablespace before."""
+    """Return the change, completed from the records: a table that moves gets its present tablespace as ``before``."""
     if isinstance(change, MoveTable) and records.get("db.place"):
         return replace(change, before=str(records["db.place"][0]["tablespace"]))
     return change
@@ -172,7 +172,7 @@ class TablespaceMaker(ParameterMaker):
     def move(self, change: MoveTable) -> Plan:
         """Return the plan of ALTER TABLE MOVE TABLESPACE, which rebuilds the table's indexes.
 
-        The table of exacell's own look-ups is SYS's and begins in SYSTEM, so that it may go away and come back.
+        The table of exacell's own look-ups belongs to SYS and is created in SYSTEM, so it may move away and come back.
         """
         told = f"{change.owner}.{change.name}"
         places = self.records["db.place"]

@@ -60,14 +60,14 @@ class Whose:
 
     @property
     def told(self) -> str:
-        """Return the words for it in messages."""
+        """Return the words for these sessions in messages."""
         if self.session:
             return f"session {','.join(self.numbers)}"
         module = f", module {self.module}" if self.module else ""
         return f"service {self.service}{module}" if self.service else "all sessions"
 
     def words(self, database: str) -> str:
-        """Return the words of a statement that select it."""
+        """Return the words of a statement that select these sessions."""
         given = {
             "service": self.service,
             "module": self.module,
@@ -77,7 +77,7 @@ class Whose:
 
     @property
     def where(self) -> dict[str, str | tuple[str, ...]]:
-        """Return the values that select its record."""
+        """Return the values that select the record of their trace."""
         if self.session:
             sid, serial = self.numbers
             return {"sid": sid, "serial": serial}
@@ -90,7 +90,7 @@ class Whose:
         }
 
     def call(self, *, on: bool) -> str:
-        """Return the PL/SQL block that switches its trace."""
+        """Return the PL/SQL block that switches their trace."""
         arguments = {"waits": "TRUE", "binds": "FALSE"} if on else {}
         if self.session:
             sid, serial = self.numbers

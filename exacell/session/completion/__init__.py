@@ -1,1 +1,1 @@
-"""Complete words from what is known of racks and statements without asking a cell; the knowledge is kept on disk."""
+"""Complete words with the known names of racks and statements, which are kept on disk; no cell is asked."""

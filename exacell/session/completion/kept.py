@@ -59,7 +59,7 @@ class KeptRacks:
 
 
 def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> KeptRacks:
-    """Return the configured racks, from the kept file if it was made from these very source files, else from the sources.
+    """Return the configured racks, from the kept file if the source files have not changed since, else from the sources.
 
     A kept file that can't be read or written only costs time.
 

@@ -1,4 +1,4 @@
-"""Find what completion may offer for a rack without asking it: from the configuration, exacell's files, and learned names."""
+"""Find the words to complete with on a rack: from the configuration, exacell's files and learned names; no cell is asked."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def knowledge(
     release: str = "",
     aliases: Callable[[], Sequence[tuple[str, str]]] = tuple,
 ) -> Known:
-    """Return what completion may offer for ``rack``; a file is read when a name from it is first needed."""
+    """Return the words to complete with on ``rack``; a file is read when a name from it is first needed."""
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         match kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from _thread import RLock  # What threading has under this name; this module must load in no time.
+from _thread import RLock  # The same as threading.RLock, but faster to import.
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -59,7 +59,7 @@ class NameCache:
         with self._lock:
             data = self._read()
             if self._searched is not data:
-                # Keep what was built from unchanged names: a kind may have ten thousand, and building it takes time.
+                # Keep the result while the names are unchanged: a kind may have ten thousand names, and building it takes time.
                 same = {one: made for one, made in self._vocabularies.items() if made[0] == self._of(one)}
                 self._searched, self._vocabularies = data, same
             made = self._vocabularies.get(kind)
@@ -78,7 +78,7 @@ class NameCache:
         return self._part("names").get(kind.value, ()), self._part("about").get(kind.value) or {}
 
     def seen(self, subject: str, attribute: str) -> tuple[str, ...]:
-        """Return the values that an attribute was seen with; empty if there are none, or too many."""
+        """Return the known values of an attribute; empty if there are none, or too many."""
         return tuple(self._part("values").get(f"{subject}.{attribute}".lower(), ()))
 
     def releases(self) -> Mapping[str, str]:

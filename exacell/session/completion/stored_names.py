@@ -1,4 +1,4 @@
-"""Find names of stored things (snapshots, plans, recipes, ...) for completion: read-only, and never for long."""
+"""Find names of stored things (snapshots, plans, recipes, ...) for completion: reads only, and gives up after a short time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _QUERIES = {
         " union all select name, 'trace files' from traces where rack=:rack"
         " union all select name, 'experiment' from experiment where rack=:rack",
     ),
-    Kind.KEPT: (  # As exacell.commands.subjects.files reads them: the newest run's by name, those before it with their run.
+    Kind.KEPT: (  # As in exacell.commands.subjects.files: files of the newest run by name, those of earlier runs with the run.
         _JOURNAL,
         "with kept as (select json_extract(body, '$.run') as run, json_extract(body, '$.name') as name, max(seq) as seq,"
         " coalesce(target, '') as host, json_extract(body, '$.origin') as recipe from entry"

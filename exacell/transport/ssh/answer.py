@@ -51,7 +51,7 @@ class SshConfig:
         """Return the settings that the files contain for ``target``.
 
         Args:
-            user, port: if given, they win over the files.
+            user, port: if given, they have priority over the files.
 
         Raises:
             ConfigError: a setting for the target is wrong, or can't be read and there is no ssh program to ask.

@@ -1,4 +1,4 @@
-"""Read a host certificate and say whether it confirms a host, as OpenSSH judges it.
+"""Read a host certificate and decide whether it confirms a host, by the rules of OpenSSH.
 
 Form: OpenSSH's PROTOCOL.certkeys. Rules: sshkey.c (sshkey_cert_check_authority, sshkey_cert_check_host) and ssh_config(5),
 CASignatureAlgorithms, of OpenSSH 9.2.
@@ -28,13 +28,13 @@ _SHA_2 = (b"rsa-sha2-512", b"rsa-sha2-256")
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What a host showed beside its key.
+    """The certificate that a host showed with its key.
 
     Attributes:
         authority: the key that signed it; None if it can't be read.
         fault: why it confirms no host at all; empty if it may confirm one.
-        names: the names that it is for; empty means all hosts. A pattern is none.
-        after, before: the seconds since 1970 between which it holds.
+        names: the names that it is for; empty means all hosts. A pattern does not count as a name.
+        after, before: the seconds since 1970 between which it is valid.
     """
 
     authority: HostKey | None

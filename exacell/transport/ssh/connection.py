@@ -74,7 +74,7 @@ class Connection:
 
     @property
     def alive(self) -> bool:
-        """Return whether the connection was still up when last heard of."""
+        """Return whether the connection was still up at the last check."""
         return self._transport.is_active()
 
     @property
@@ -263,7 +263,7 @@ def _send(channel: paramiko.Channel, data: bytes) -> None:
         channel.sendall(data)
         channel.shutdown_write()
     except (OSError, EOFError):
-        # The command ended, or the connection died, before it took everything; the way it ended shows which.
+        # The command ended, or the connection died, before all was sent; the ending shows which of the two.
         return
 
 

@@ -66,14 +66,14 @@ class Endpoint:
             self.refusal += f" ({words})"
 
     def give_back(self, kind: int, message: paramiko.Message) -> None:
-        """Close a channel that was opened only after :meth:`close`."""
+        """Close a channel that was opened after the call of :meth:`close`."""
         if kind == common.MSG_CHANNEL_OPEN_SUCCESS:
             self._remote = message.get_int()
             self._send(self._to_it(common.MSG_CHANNEL_CLOSE))
         self.wire.forget(self._number)
 
     def took(self, size: int) -> None:
-        """Let the other side send as much more as was received."""
+        """Allow the other side to send as many more bytes as were received."""
         self._taken += size
         if self._taken >= WINDOW // 4:
             taken, self._taken = self._taken, 0
@@ -199,7 +199,7 @@ class Tunnel:
             late = f"no answer from {self._place} within {seconds:g}s: the host is down, or a firewall drops packets"
             reader.call(lambda: self._fail(late))
             self._settled.wait()
-            # Other targets use the gateway too: it gets as long again for a sign of life.
+            # Other targets use the gateway too: it gets the same time again for a sign of life.
             reader.call(lambda: self._watch_gateway(asked, seconds))
         if self._problem:
             raise TransportError(self._problem)

@@ -63,7 +63,7 @@ class ChannelPipe:
             if last:
                 self._channel.shutdown_write()
         except (OSError, EOFError):
-            return  # The way in which the channel ends shows what that means.
+            return  # The end of the channel shows what happened.
 
 
 def over_channel(
@@ -101,7 +101,7 @@ def over_channel(
 
 
 def _late(flight: Flight, connection: Connection, exchange: Exchange, capture: Capture, seconds: float) -> Reply:
-    """Return the reply of a statement that was sent and did not end in time, or was never sent."""
+    """Return the reply if the time is over: the statement was sent and did not end, or was never sent."""
     if not exchange.sent:
         assert flight.request.pair is not None
         return late_look(flight, flight.request.pair)

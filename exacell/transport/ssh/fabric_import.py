@@ -105,7 +105,7 @@ class _PutOff:
 
 @contextmanager
 def _instead(name: str, make: Any) -> Iterator[None]:
-    """While entered, imports of ``name`` get a stand-in, unless the module is loaded already."""
+    """Inside the block, imports of ``name`` get a stand-in, unless the module is loaded already."""
     if name in sys.modules:
         yield
         return

@@ -2,7 +2,7 @@
 
 Understands plain, wildcard, negated and hashed names, ``[host]:port``, ``@revoked`` and ``@cert-authority``. A line
 that cannot be read stops nothing: it is noted and skipped. Names are looked up as OpenSSH does: ``[host]:port``
-first if the port is not 22, then the bare name, where only a match counts. Sources: sshd(8), SSH_KNOWN_HOSTS FILE
+first if the port is not 22, then the bare name; for the bare name only a match counts. Sources: sshd(8), SSH_KNOWN_HOSTS FILE
 FORMAT; ssh(1), VERIFYING HOST KEYS; OpenSSH sshconnect.c, check_host_key.
 """
 
@@ -141,7 +141,7 @@ class Shown:
 
     Attributes:
         authority: the key that signed it; None if it can't be read.
-        problem: why it does not confirm the host; empty if it does, where its authority is trusted.
+        problem: why it does not confirm the host; empty if it does, provided that its authority is trusted.
     """
 
     authority: HostKey | None
@@ -238,7 +238,7 @@ class KnownHosts:
         Args:
             names: the names to look up, most specific first: ``[host]:port``, then ``host``. In all but the first
                 only revocation, an equal key and an authority count.
-            shown: the certificate that came with the key; None if none came. One that is not accepted changes nothing.
+            shown: the certificate that came with the key; None if none came. A certificate that is not accepted has no effect.
         """
         found = [self.lines_for(name) for name in names]
         every = [line for lines in found for line in lines]

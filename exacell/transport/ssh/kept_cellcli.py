@@ -65,7 +65,7 @@ class Session:
     """One CellCLI on one wire.
 
     Args:
-        on_end: called once at its end; the last argument is True if no end marker works there, so that another start won't help.
+        on_end: called once at its end; the last argument is True if no end marker works there: then another start won't help.
         idle_s: seconds without a question after which it is closed, because it uses memory on the cell.
         turn_s: seconds that a question may wait for its turn.
     """
@@ -214,7 +214,7 @@ class Session:
     # -- its life --------------------------------------------------------------------------------------------------
 
     def _silent(self) -> None:
-        """Continue with a marker that has worked; if none has, wait on, because the answers may still come."""
+        """Continue with a marker that has worked; if no marker has, keep waiting, because the answers may still come."""
         if self._probe.found() is not None:
             self._learned(late=True)
         else:

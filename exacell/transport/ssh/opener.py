@@ -332,7 +332,7 @@ class Opener:
             progress(f"gateway {name} did not reach {route.place} within {seconds:g}s", seconds + _GRACE_S, _nothing)
             return connection.open_tunnel(route.host, route.port, seconds)
         except HostKeyError:
-            raise  # Its message names the host to trust.
+            raise  # The message of this error names the host to trust.
         except TransportError as error:
             # LoginRefusedError too: another login on the target would not help.
             raise TransportError(f"gateway {name}: {error.message}") from error
@@ -406,7 +406,8 @@ class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publi
     def log_in(self, strategy: AuthStrategy, **how: object) -> Any:
         """Open the connection and return the result of :meth:`paramiko.SSHClient.connect`, which gets ``how``."""
         self._logs_in_by = strategy
-        # With a strategy fabric does not pass the name to paramiko, which then asks the system for one; there may be none.
+        # With a strategy fabric does not pass the name to paramiko, which then asks the system for one, and the system may have
+        # none.
         self.client.connect = functools.partial(self.client.connect, username=self.user)
         self.connect_timeout = None
         self.connect_kwargs = how

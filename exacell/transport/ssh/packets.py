@@ -52,7 +52,7 @@ class Packets(Packetizer):
         """Whether the login is done, so that the thread must end before the next message."""
 
     def belong_to(self, reader: Reader, watched: Watched) -> None:
-        """Set the reader that later writes what the kernel does not accept at once, and the connection for it."""
+        """Set the reader that later writes the bytes that the kernel does not accept at once, and the connection for them."""
         self._reader, self._watched = reader, watched
 
     @property
@@ -74,7 +74,7 @@ class Packets(Packetizer):
         self._handshake_ends = None
 
     def read_message(self) -> tuple[int, paramiko.Message]:
-        """Return the next message; if the reading is to move, end the thread instead."""
+        """Return the next message; if the shared reader is to take over, end this thread instead."""
         if self.moving and not self.attached:
             raise HandOver
         found: tuple[int, paramiko.Message] = super().read_message()

@@ -39,7 +39,8 @@ class Program:
 def check(program: Program) -> None:
     """Raise ConfigError if a program may not run.
 
-    As with ssh itself, programs from the user's and the system's own file may run; those from another file may unless refused.
+    As with ssh itself, programs from the user's and the system's own file may run; those from another file may run unless they
+    are refused.
     Every program of ssh_config is checked here before it starts, also those that ``ssh -G`` would run.
 
     Raises:

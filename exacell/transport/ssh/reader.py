@@ -1,7 +1,7 @@
 """Read every connection in one thread, with a selector over their sockets, calls from other threads, and timers.
 
-It reads wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.endpoint`). All that happens to
-an attached one happens in this thread, so neither they nor the streams on them need locks.
+It reads wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.endpoint`). An attached wire or
+tunnel is used only in this thread, so neither they nor the streams on them need locks.
 Nothing in this thread may wait: work that takes long (a name, a TCP connection, a login, a disk) is done elsewhere and passed on.
 An error of one connection ends that connection, and all others continue.
 """
@@ -218,7 +218,7 @@ class Reader:
         watched: Watched
         for key, events in self._selector.select(wait):
             if key.data is None:
-                # Emptied and cleared under one lock, before the calls are taken, so that none is missed.
+                # Emptied and cleared under one lock, before the calls are taken, so that no call is missed.
                 with self._lock:
                     os.read(bell, 1)
                     self._rung = False

@@ -96,7 +96,7 @@ class Reader:
 
     Args:
         holds: runs a Match exec and returns whether it ends with status 0.
-        user, port: if given, they win over the files.
+        user, port: if given, they have priority over the files.
     """
 
     def __init__(self, files: SshConfigFiles, holds: Holds, target: str, user: str | None, port: int | None) -> None:
@@ -170,7 +170,7 @@ class Reader:
                 self._set(setting)
 
     def _could_change(self, setting: Setting) -> bool:
-        """Return whether a line that may or may not apply could change the result."""
+        """Return whether a line could change the result, if it is unknown whether the line applies."""
         if setting.keyword in _PROXIES:
             return self._takes_proxy(setting.keyword)
         return setting.keyword not in self._found.one and (

@@ -211,7 +211,7 @@ def key_file(path: Path, held: frozenset[bytes]) -> KeyFile | None:
     Args:
         held: the public halves of the agent's keys.
     """
-    from exacell.care.examination import KeyFile  # It imports what cells are judged by; only doctor looks at keys.
+    from exacell.care.examination import KeyFile  # It imports the modules that judge cells; only doctor looks at keys.
 
     loaded = KeyRing().load(path)
     if loaded is None:

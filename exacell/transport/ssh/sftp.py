@@ -127,7 +127,7 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
         return
     with stream:
         _write(client, stream, name, upload)
-    # Without -p the host's umask decides, which only its server knows; the usual one denies writing to others.
+    # Without -p the host's umask decides, and only its server knows it; the usual umask denies writing to others.
     mode = stat.S_IMODE(found.st_mode)
     client.chmod(name, mode if upload.keep else mode & 0o755)
     if upload.keep:

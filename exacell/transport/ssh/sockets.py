@@ -160,7 +160,7 @@ class Piped:
 
     @property
     def problem(self) -> str:
-        """Return one line about how the command failed, with its own words; empty if it wrote nothing and did not fail."""
+        """Return one line about how the command failed, with its own words; empty if it printed nothing and did not fail."""
         try:
             # Its output has ended, so it is about to end.
             status = self._process.wait(_FAREWELL_S)

@@ -132,7 +132,7 @@ class Stream:
         self._wire.reader.call(add, of=self._wire)
 
     def feed_at_once(self, data: bytes, may: Callable[[], bool]) -> bool:
-        """Send ``data`` and the end of input now or never, and return whether they were sent. In the reader's thread only.
+        """Send ``data`` and the end of input at once or not at all; return whether they were sent. In the reader's thread only.
 
         Args:
             may: called right before the kernel gets the bytes; if it returns False, they are not sent, and the connection is
@@ -150,7 +150,7 @@ class Stream:
         return self._input_ended
 
     def break_off(self, end: End) -> None:
-        """End with ``end`` and close the channel, even if more output comes. In the reader's thread only."""
+        """End with ``end`` and close the channel, even if more output is on its way. In the reader's thread only."""
         self._end(Ending(end=end))
 
     def cancel(self) -> None:

@@ -95,7 +95,7 @@ def leave_out_weak(transport: paramiko.Transport) -> None:
 
 
 def prefer_framed(transport: paramiko.Transport) -> None:
-    """Put the ciphers and codes first whose packets carry their length unencrypted."""
+    """Prefer the ciphers and codes whose packets carry their length unencrypted."""
     options = transport.get_security_options()
     ciphers, digests = tuple(options.ciphers), tuple(options.digests)
     gcm = sorted((name for name in ciphers if "gcm" in name), key=lambda name: "128" not in name)
@@ -287,7 +287,7 @@ class Wire(Asking):
             return True
 
     def at_once(self, say: Callable[[], None], may: Callable[[], bool]) -> bool:
-        """Send what ``say`` sends now or never, and return whether the kernel accepted all of it. In the reader's thread only.
+        """Let ``say`` send at once or not at all; return whether the kernel accepted all of it. In the reader's thread only.
 
         If this returns False, unwritten bytes are never written: the connection is closed if there were any. For some
         seconds the kernel also gives the connection up if the host does not acknowledge what it was sent, so that
@@ -330,7 +330,7 @@ class Wire(Asking):
         self.sock.close()
         streams, self._streams = list(self._streams.values()), {}
         for stream in streams:
-            # Each separately: all of them wait for an end.
+            # Each in a separate step, so that an error of one does not keep the end from the others.
             self.reader.do(stream.lost)
         for channel in list(self._channels.values()):
             channel._unlink()
