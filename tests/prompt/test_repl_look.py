@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from exacell.output.terminal import TerminalConsole
+from exacell.prompt.app import PrivateHistory
 from exacell.prompt.appearance import prompt_fragments
 from exacell.prompt.check import Surroundings, live_error
-from exacell.prompt.store import PrivateHistory
 from exacell.prompt.toolbar import toolbar_fragments
 from exacell.recipes.recorded import Recorded
 from exacell.session.history import (
