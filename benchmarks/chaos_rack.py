@@ -27,7 +27,6 @@ from matrix_run import State, scratch, state_of
 from exacell.core.errors import EmulatorError
 from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
-from exacell.emulator.server import fault_control
 from exacell.journal.actor import alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
@@ -87,7 +86,7 @@ class ChaosRack:
             info, _ = control.start(self.place, "t1", options=given, timeout=90)
         self.info = info
         matrix_rack.CELLS, matrix_rack.NODES = info.cells, info.dbnodes
-        fault_control.fault(self.place, "t1", list(info.cells), "unguarded")
+        control.fault(self.place, "t1", list(info.cells), "unguarded")
         self._share_lock()
         for home in (self.home, self.second):
             shutil.copytree(self.place / "racks.d", home / "racks.d")
@@ -203,7 +202,7 @@ class ChaosRack:
     def fault(self, hosts: list[str], kind: str, **options: Any) -> str:
         """Inject a fault and return a line about it."""
         try:
-            fault_control.fault(self.place, "t1", hosts, kind, **options)
+            control.fault(self.place, "t1", hosts, kind, **options)
         except EmulatorError as error:
             return f"{kind} on {hosts} was not possible: {error}"
         return f"{kind} on {', '.join(hosts)} {options or ''}"
@@ -212,9 +211,9 @@ class ChaosRack:
         """End all faults but the rack's own, and whatever else is not as it was."""
         self.set_clock("operator", 0)
         self.set_production(False)
-        for row in fault_control.faults(self.place, "t1"):
+        for row in control.faults(self.place, "t1"):
             if row["kind"] != "unguarded":
-                fault_control.clear_faults(self.place, "t1", [str(row["host"])], str(row["kind"]))
+                control.clear_faults(self.place, "t1", [str(row["host"])], str(row["kind"]))
 
     def set_production(self, wanted: bool) -> None:
         """Let the operators' racks be one in production, which is read-only, or none."""

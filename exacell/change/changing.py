@@ -30,7 +30,7 @@ from exacell.change.outcomes import (
     planned_records,
 )
 from exacell.change.pending import pending
-from exacell.change.racklock import LockedError, RackLock, lock_of
+from exacell.change.racklock import LockedError, RackLock, lock_in
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.targets.kinds import opened
@@ -277,7 +277,7 @@ def refuse_to_ask(session: Session, services: Services, request: Request, plan: 
     refuse_read_only(session, plan.targets)
     refuse_above(plan, request.risk_ceiling)
     refuse_login(session, services, plan)
-    lock_of(session.need_rack(), session.home.state_dir).refuse_held()
+    lock_in(session).refuse_held()
     services.journal.refuse_damaged()
 
 
@@ -361,7 +361,7 @@ def _run(
     within: float | None,
 ) -> Report:
     rack = session.need_rack()
-    lock = lock_of(rack, session.home.state_dir)
+    lock = lock_in(session)
     engine = Engine(
         rack=rack.name,
         fleet=services.fleet,
@@ -396,7 +396,7 @@ def _run(
 def _left_by_others(session: Session) -> list[str]:
     """Return a line for each other operator who left something behind on the rack; this user's journal does not know it."""
     try:
-        return [holder.trace for holder in lock_of(session.need_rack(), session.home.state_dir).left_by_others()]
+        return [holder.trace for holder in lock_in(session).left_by_others()]
     except LockedError:
         return []  # Reported when the lock is taken.
 

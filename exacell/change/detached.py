@@ -14,7 +14,7 @@ from exacell.change.dcli.output import UNREACHABLE, Outcome, split_lines
 from exacell.change.dcli.record import outcome_of
 from exacell.change.dcli.told import told
 from exacell.change.lockwatch import Vigil
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import lock_in
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import human_size
@@ -40,7 +40,7 @@ Ended = Callable[[Outcome], None]
 
 def begin(session: Session, services: Services, hosts: Sequence[str], folder: str, command: str) -> dict[str, str]:
     """Start the command on the hosts while we have the rack's lock; return host → why it failed, empty if it runs."""
-    with Vigil(lock_of(session.need_rack(), session.home.state_dir).still_mine) as vigil:
+    with Vigil(lock_in(session).still_mine) as vigil:
         return start(services.fleet, hosts, folder, command, ours=vigil.ours)
 
 
@@ -142,7 +142,7 @@ def pick_up(
     open_ = [host for host in dict.fromkeys(target for target, _ in state.unsettled) if host not in but]
     if dry:
         return Result(notes=phrases(standings(services, row)))
-    with lock_of(rack, session.home.state_dir).held():
+    with lock_in(session).held():
         record = partial(_recorded, session, services, row)
         outcomes, left = follow(session, services, open_, row.detached, record)
         result = told(outcomes, printing=printing, hosts=True)

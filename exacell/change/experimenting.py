@@ -14,7 +14,7 @@ from exacell.change.execute import execute
 from exacell.change.experimentready import read_back
 from exacell.change.factors import factor_of, level_of
 from exacell.change.here import loads_in
-from exacell.change.racklock import LockedError, lock_of
+from exacell.change.racklock import LockedError, lock_in
 from exacell.change.undoing import undo
 from exacell.change.warmup import warm_up
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
@@ -49,7 +49,7 @@ def carry_out(
     """
     refuse_to_begin(session, services)
     services.journal.refuse_damaged()
-    lock = lock_of(session.need_rack(), session.home.state_dir)
+    lock = lock_in(session)
     experiment = replace(
         experiment.whole(),
         state=RUNNING,
@@ -184,7 +184,7 @@ class _Conduct:
         """Save the experiment in its last state, and free the rack if the experiment took it."""
         if self.experiment.keeps:
             with suppress(LockedError):  # Somebody has taken the rack over: it is theirs.
-                lock_of(self._session.need_rack(), self._session.home.state_dir).give_back()
+                lock_in(self._session).give_back()
         self.experiment = replace(self.experiment, state=state, keeps=False, ended=_now())
         self._keep()
         return self.experiment

@@ -64,7 +64,7 @@ def unnoted(session: Session, services: Services, problem: str) -> tuple[str, ..
 
 def _left_nothing(session: Session) -> None:
     """Remove this operator's note to the others that something was left behind."""
-    from exacell.change.racklock import LockedError, lock_of
+    from exacell.change.racklock import LockedError, lock_in
 
     with suppress(LockedError):  # Reported when a change takes the lock.
-        lock_of(session.need_rack(), session.home.state_dir).leave(0)
+        lock_in(session).leave(0)

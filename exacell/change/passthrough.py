@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
@@ -32,9 +33,8 @@ from exacell.language.line import Line
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
-from exacell.session.dbmcli import dbmcli, why_not
 from exacell.session.given import Request, Services, Session
-from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.transport.base import FleetResult, Reply, Request as HostRequest, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
@@ -416,3 +416,21 @@ def _describe(session: Session, services: Services, statement: Describe, timeout
     raw = [(cell, reply.stdout) for cell, reply in good.items()]
     named = len(result.targets) > 1
     return Result(records=records, raw=raw, named=named, fold=True, data=True, problems=problems, exit_code=code)
+
+
+_NOT_FOUND = 127
+"""The shell's exit status for a program that it can't find. Source: POSIX, Shell Command Language, Exit Status for Commands."""
+
+
+def dbmcli(host: str, text: str, *, timeout: float | None = None) -> HostRequest:
+    """Return the request that runs one reading statement in DBMCLI of a host, as root over SSH.
+
+    Source: Oracle DBMMN, starting DBMCLI (``-e command``).
+    """
+    return HostRequest(target=host, command=f"dbmcli -e {quote(text)}", role=Role.HOST_READ, timeout=timeout)
+
+
+def why_not(reply: Reply) -> str:
+    """Return one line about a reply that is not good; exit status 127 means that the host has no dbmcli."""
+    missing = reply.exit_status == _NOT_FOUND
+    return "there is no dbmcli; only database nodes of an Exadata rack have it" if missing else problem_of(reply)

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exacell.change.lockholder import Holder, read_holder, this_process
 from exacell.core.cellset import natural_key
@@ -28,6 +29,9 @@ from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
 from exacell.core.sharedfile import PATIENCE, flock, make_file, open_file, read_text, write_over
 from exacell.core.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.session.state import Session
 
 SHARED = Path("/var/tmp")
 """The one place for all users of a host: a system folder with the sticky bit, in which nobody can remove others' files."""
@@ -305,6 +309,11 @@ class RackLock:
         else:
             why, hint = error, "`unlock --takeover` removes it"
         return LockedError(f"the lock {self.path} of rack {self.rack} can't be read ({why})", hint=hint)
+
+
+def lock_in(session: Session) -> RackLock:
+    """Return the lock of the session's rack."""
+    return lock_of(session.need_rack(), session.home.state_dir)
 
 
 def lock_of(rack: RackConfig, state_dir: Path) -> RackLock:

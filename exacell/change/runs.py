@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.secrets import MASK, all_places, masked
 from exacell.change.changing import asked, refuse_to_begin
 from exacell.change.earlier import attempts, refuse_running
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import lock_in
 from exacell.change.recipeready import make_ready, read_values
 from exacell.change.reciperun import PASSED_ON, RecipeRunner
 from exacell.change.rerun import is_unread, parts_of, rest_of_wait, stands
@@ -179,7 +179,7 @@ def go_on(
             f"run {run.name} ({run.statement}) is being run by process {who.pid} on {who.host}",
             hint="wait until it ends, or end that process first",
         )
-    lock_of(session.need_rack(), session.home.state_dir).refuse_held()
+    lock_in(session).refuse_held()
     if not os.path.isdir(run.folder):
         raise RefusedError(
             f"run {run.name} began in the folder {run.folder}, which no longer exists",
@@ -432,7 +432,7 @@ class _GoingOn:
             RefusedError: somebody else has the rack, or continues the run.
         """
         store = self._services.store()
-        with lock_of(self._session.need_rack(), self._session.home.state_dir).held():
+        with lock_in(self._session).held():
             now = next((each for each in unfinished_runs(store, self._run.rack) if each.name == self._run.name), None)
             if now is None or now.who != self._run.who:
                 raise RefusedError(

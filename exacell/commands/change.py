@@ -15,7 +15,7 @@ from exacell.change.execute import execute
 from exacell.change.leftovers import look, look_at_caches
 from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
-from exacell.change.racklock import LockedError, describe, lock_of
+from exacell.change.racklock import LockedError, describe, lock_in
 from exacell.change.recipeplan import WITHOUT, not_copied, plan_run, rehearsed
 from exacell.change.recipeready import make_ready
 from exacell.change.reciperun import RecipeRunner
@@ -303,7 +303,7 @@ def lock(session: Session, services: Services, call: Call) -> Result:
         RefusedError: another user holds it.
         JournalError: the reason can't be recorded.
     """
-    lock = lock_of(session.need_rack(), session.home.state_dir)
+    lock = lock_in(session)
     flags = session.options.over(call.flags)
     reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
     reason = "; ".join(filter(None, (call.text_arg("reason"), reason)))
@@ -330,7 +330,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
         LockedError: another user holds it.
         JournalError: a takeover could not be recorded; the lock stays.
     """
-    lock, rack = lock_of(session.need_rack(), session.home.state_dir), session.need_rack().name
+    lock, rack = lock_in(session), session.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
         services.journal.refuse_damaged()  # The journal names both owners.
@@ -367,7 +367,7 @@ def _changes_elsewhere(services: Services, rack: str) -> str:
 
 def show_lock(session: Session, call: Call) -> Result:
     """Return one record about the lock."""
-    lock = lock_of(session.need_rack(), session.home.state_dir)
+    lock = lock_in(session)
     row = describe(lock.holder(), lock)
     return _lock_result(row, [holder.trace for holder in lock.left_by_others()])
 

@@ -35,9 +35,8 @@ from exacell.plan.drift import Difference
 from exacell.session.comparing import Comparison, compare
 from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
-from exacell.session.sampling import read_counters, wait_for_collection
+from exacell.session.sampling import read_counters, read_sysstat, wait_for_collection
 from exacell.session.store import Store
-from exacell.session.sysstat import read_sysstat
 from exacell.session.unpacking import opened
 
 OLDEST = timedelta(seconds=90)

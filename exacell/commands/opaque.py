@@ -29,7 +29,7 @@ from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import Task, in_parallel, work_through
 from exacell.change.detached import begin, follow, keep_output, still_there
 from exacell.change.door import Work, refuse_unread
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import lock_in
 from exacell.change.sending import Sending, size_of
 from exacell.commands.diskgroup import asm_change
 from exacell.core.cellset import fold
@@ -232,9 +232,7 @@ def _change(
     services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    lock_of(
-        session.need_rack(), session.home.state_dir
-    ).refuse_held()  # The user is not asked about a change that would then be refused.
+    lock_in(session).refuse_held()  # The user is not asked about a change that would then be refused.
     services.journal.refuse_damaged()
     if not flags.get("yes"):
         ask(services.console, sql[:60], hint="-y answers yes")

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,7 @@ from exacell.emulator.basics.store import (
     write_json,
 )
 from exacell.emulator.rack.file import AsmInfo, RackInfo, rack_file, refuse_real_rack, write_rack_file
-from exacell.emulator.server.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
-from exacell.emulator.server.requests import ANSWER_S, ask, existing_rack
+from exacell.emulator.server import wire
 
 __all__ = [
     "AsmInfo",
@@ -450,3 +449,114 @@ def _clusters(made: Json) -> tuple[AsmInfo, ...]:
     for row in rows if isinstance(rows, list) else []:
         found.append(AsmInfo(name=row["name"], nodes=tuple(row["nodes"]), databases=tuple(row["databases"])))
     return tuple(found)
+
+
+Option = str | int | float | bool
+Options = Mapping[str, Option]
+FaultRow = Mapping[str, object]
+"""Keys of a row: host, kind, state (waiting or active), begins, ends (rack seconds from now), match, every, nth, seen, struck,
+options.
+"""
+
+
+def fault(home: Path, name: str, hosts: Sequence[str], kind: str, **options: Option) -> tuple[FaultRow, ...]:
+    """Inject a fault into hosts of a rack; it stays until it is over or cleared, even if the rack is stopped and started.
+
+    Args:
+        hosts: cells; also database nodes, for the kinds that they can have.
+        options: after, for, delay, down (seconds, or text such as ``2m``), every, nth, bytes, match, code, variant,
+            disk, status, as :func:`exacell.emulator.state.fault_book.options_of` lists them for the kind.
+
+    Returns:
+        All faults of the rack.
+
+    Raises:
+        EmulatorError: the rack does not run, there is no such host, kind or option, or a value makes no sense.
+    """
+    request: Json = {"op": "fault", "hosts": list(hosts), "kind": kind, "options": _seconds(options)}
+    return _fault_rows(ask(existing_rack(home, name), request))
+
+
+def faults(home: Path, name: str) -> tuple[FaultRow, ...]:
+    """Return the faults that were injected into a rack and are not over, by host.
+
+    Raises:
+        EmulatorError: the rack does not run.
+    """
+    return _fault_rows(ask(existing_rack(home, name), {"op": "faults"}))
+
+
+def clear_faults(home: Path, name: str, hosts: Sequence[str] | None = None, kind: str | None = None) -> int:
+    """End the faults of some hosts (None: of all hosts), or only those of one kind; return how many were ended.
+
+    Raises:
+        EmulatorError: the rack does not run, or there is no such host or kind.
+    """
+    wanted = None if hosts is None else list(hosts)
+    answer = ask(existing_rack(home, name), {"op": "clear-faults", "hosts": wanted, "kind": kind})
+    return int(str(answer["cleared"]))
+
+
+def _seconds(options: Options) -> Json:
+    return {
+        name: parse_duration(value) if name in ("after", "for", "delay", "down") and isinstance(value, str) else value
+        for name, value in options.items()
+    }
+
+
+def _fault_rows(answer: Json) -> tuple[FaultRow, ...]:
+    rows = answer["faults"]
+    assert isinstance(rows, list)
+    return tuple(rows)
+
+
+ANSWER_S = 30.0
+"""Seconds that an answer may take, unless the caller gives another time."""
+
+
+def existing_rack(home: Path, name: str) -> RackFiles:
+    """Return the files of an existing rack.
+
+    Raises:
+        EmulatorError: there is no rack of that name.
+    """
+    files = rack_files(home, name)
+    if files.exists:
+        return files
+    known = ", ".join(rack.name for rack in all_racks(home))
+    raise EmulatorError(
+        f"there is no emulated rack {name}" + (f" (there is {known})" if known else ""),
+        hint=f"make it: exacell emulator start {name}",
+    )
+
+
+def ask(files: RackFiles, request: Json, *, timeout: float = ANSWER_S) -> Json:
+    """Send a request to the rack's process and return its result.
+
+    Raises:
+        EmulatorError: the rack does not run, does not answer in time, or refuses.
+    """
+    import socket
+
+    control = read_json(files.control)
+    if control is None or not files.running():
+        raise EmulatorError(f"rack {files.name} is not running", hint=f"start it: exacell emulator start {files.name}")
+    try:
+        with socket.create_connection(("127.0.0.1", int(str(control["port"]))), timeout=ANSWER_S) as connection:
+            connection.settimeout(timeout)
+            payload = json.dumps({**request, "token": control["token"]}).encode("utf-8")
+            connection.sendall(wire.frame(wire.REQUEST, payload))
+            with connection.makefile("rb") as stream:
+                header = stream.read(wire.HEADER)
+                if len(header) < wire.HEADER:
+                    raise EOFError("the connection was closed")
+                _, length = wire.parse_header(header)
+                answer = json.loads(stream.read(length))
+    except (OSError, EOFError, ValueError) as error:
+        raise EmulatorError(
+            f"rack {files.name} (pid {control['pid']}) does not answer: {error}", hint=f"its log is {files.log}"
+        ) from error
+    if "error" in answer:
+        raise EmulatorError(str(answer["error"]), hint=str(answer.get("hint", "")))
+    result: Json = answer["ok"]
+    return result

@@ -1,6 +1,8 @@
 """Intervals for differences of quantiles if the values within a block depend on each other: whole blocks are resampled. Pure.
 
-Needs numpy, the extra ``analysis``. Source: reference measurement.md 2.4 and 2.5, block bootstrap on block histograms.
+It stands apart from compared.py, because it needs numpy, the extra ``analysis``, which is slow to load.
+
+Source: reference measurement.md 2.4 and 2.5, block bootstrap on block histograms.
 """
 
 from __future__ import annotations

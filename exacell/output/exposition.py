@@ -3,6 +3,8 @@
 A family's lines follow each other, below one line of HELP and one of TYPE; backslash and line feed are escaped in help texts,
 in values of labels the double quote too; names of counters end in ``_total``. Source: Prometheus documentation, Exposition
 formats, Text-based format; Metric and label naming.
+
+It stands apart from the command, so that it is pure and tested without a rack.
 """
 
 from __future__ import annotations

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Any
 
+from exacell.cellcli.secrets import MASK, is_secret_name, masked
 from exacell.core.cellset import folded_names, grouped
 from exacell.core.units import counted, format_duration, format_size, parse_size
 from exacell.output.folding import alike, folded, masker
@@ -111,8 +115,8 @@ def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
             mask, own = masker(target), (back.undo, back.but, back.by_hand)
             groups.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append((target, own))
     sent: dict[tuple[str, str], list[str]] = {}
-    for masked, members in groups.items():
-        undo, but, by_hand = masked if len(members) > 1 else members[0][1]
+    for texts, members in groups.items():
+        undo, but, by_hand = texts if len(members) > 1 else members[0][1]
         where = folded([target for target, _ in members])
         if undo and not by_hand:
             sent.setdefault((undo, where), []).append(but)
@@ -255,3 +259,34 @@ def _changes(steps: Sequence[Step]) -> Iterator[str]:
 def _reasons(title: str, reasons: Mapping[str, str], page: Page) -> Iterator[str]:
     for reason, targets in alike(reasons.items()):
         yield from page.text(f"{folded(targets)}: {reason}", f"  {title}: ")
+
+
+def without_secrets(plan: Plan) -> Plan:
+    """Return the plan with every secret masked; the same plan if it has none."""
+    found: Plan = _without(plan)
+    return found
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, Enum) or value is None or isinstance(value, (int, float)):
+        return value
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, Mapping):
+        return {key: _without(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return type(value)(_without(item) for item in value)
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    own = vars(value)
+    about = is_secret_name(str(own.get("attribute") or ""))
+    changed = {
+        name: after
+        for name, before in own.items()
+        if (after := MASK if about and name in _VALUES and isinstance(before, str) and before else _without(before))
+        != before
+    }
+    return replace(value, **changed) if changed else value
+
+
+_VALUES = ("value", "before", "after")

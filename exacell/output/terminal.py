@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -10,10 +12,10 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
 from exacell.cellcli.secrets import masked
-from exacell.output.answering import await_line, interrupting
 from exacell.output.streams import gone, let_go
 from exacell.output.style import (
     draws,
@@ -262,7 +264,7 @@ class TerminalConsole:
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Show a plan, equal targets once, on standard error; ``brief``: on one screen if a terminal asks about it."""
-        from exacell.plan.unsaid import without_secrets
+        from exacell.output.plans import without_secrets
 
         said = without_secrets(plan)
         width = terminal_width(self._err)
@@ -501,3 +503,45 @@ class TerminalConsole:
         except OSError as error:
             if gone(error):
                 let_go(self._err)
+
+
+_LOOK = 0.2
+"""Seconds between two checks for an answer."""
+
+
+@contextmanager
+def interrupting(again: Callable[[], None]) -> Iterator[None]:
+    """Let Ctrl-C interrupt the reading of an answer, even while a statement handles it in another way.
+
+    ``again`` is called when the program continues after Ctrl-Z, because the shell has written below the question meanwhile.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    continued = signal.getsignal(signal.SIGCONT)
+
+    def on_continue(number: int, frame: FrameType | None) -> None:
+        if callable(continued):
+            continued(number, frame)
+        again()
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCONT, on_continue)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCONT, continued)
+        signal.signal(signal.SIGINT, before)
+
+
+def await_line(stream: TextIO, over: Callable[[], bool]) -> None:
+    """Wait until a terminal has a line to read or ``over`` returns True; other streams are not waited for.
+
+    A signal that another thread received is handled between two checks; inside a read, its handler would run only after the read.
+    """
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        return
+    while stream.isatty() and not over() and not select.select([descriptor], [], [], _LOOK)[0]:
+        continue

@@ -7,15 +7,21 @@ names are read in the background, so that neither the first prompt nor typing wa
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory, Suggestion
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
@@ -31,8 +37,15 @@ from exacell.prompt.appearance import STYLE, prompt_fragments
 from exacell.prompt.keys import TypingAhead, bindings
 from exacell.prompt.lazy import LazyCompleter, LazyLexer, toolbar
 from exacell.prompt.learner import Learner
-from exacell.prompt.store import PrivateHistory, ShortSuggestions
-from exacell.session.history import Aliases, Usage, history_file
+from exacell.session.history import (
+    Aliases,
+    Usage,
+    append_history,
+    history_file,
+    is_secret,
+    offered_on,
+    read_entries,
+)
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
@@ -316,3 +329,57 @@ class Prompt:
 def _continuation(width: int, line: int, wrapped: int) -> str:
     """Return the text before a further line; empty for a row that only continues a line too long for one row."""
     return "" if wrapped else "  -> "
+
+
+_LONGEST = 200
+"""The longest entry, in characters, that is offered in grey: a longer one would cover the screen during typing."""
+
+
+class ShortSuggestions(AutoSuggestFromHistory):
+    """Offers the rest of the newest entry that begins with what is typed, unless that is long."""
+
+    def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
+        """Return the text to show in grey after the cursor; None for none."""
+        found = super().get_suggestion(buffer, document)
+        return found if found is not None and len(found.text) <= _LONGEST else None
+
+
+class PrivateHistory(History):
+    """Entries in a file of mode 0600; an entry that may hold a secret is neither stored nor offered again.
+
+    It offers the entries of the present rack, and those of other racks that change nothing.
+
+    Args:
+        rack: returns the name of the present rack, empty without one.
+    """
+
+    def __init__(self, path: Path, rack: Callable[[], str] = str) -> None:
+        super().__init__()
+        self.path = path
+        self._rack = rack
+        self._loaded_for: str | None = None
+        self.unkept = ""
+        """Why the newest entry could not be saved; empty if it was."""
+
+    def load_history_strings(self) -> Iterable[str]:
+        """Yield the entries, newest first."""
+        self._loaded_for = self._rack()
+        yield from reversed(offered_on(self._loaded_for, read_entries(self.path)))
+
+    @property
+    def outdated(self) -> bool:
+        """Return whether the entries were loaded for another rack than the present one."""
+        return self._loaded_for is not None and self._loaded_for != self._rack()
+
+    def reload(self) -> None:
+        """Let the entries be read again when they are next needed."""
+        self._loaded, self._loaded_strings, self._loaded_for = False, [], None
+
+    def append_string(self, string: str) -> None:
+        """Add an entry unless it holds a secret."""
+        if not is_secret(string):
+            super().append_string(string)
+
+    def store_string(self, string: str) -> None:
+        """Write an entry to the file."""
+        self.unkept = append_history(self.path, string, self._rack())

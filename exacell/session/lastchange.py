@@ -1,4 +1,7 @@
-"""Find in the journal on which targets a rack's newest change succeeded and failed: ``@ok`` and ``@failed``."""
+"""Find in the journal on which targets a rack's newest change succeeded and failed: ``@ok`` and ``@failed``.
+
+It stands apart from services.py, because only these two names need the journal.
+"""
 
 from __future__ import annotations
 

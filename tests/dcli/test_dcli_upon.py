@@ -95,7 +95,7 @@ def _group(**ctx: Any) -> Any:
 @pytest.fixture
 def ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """The rack's lock is ours."""
-    monkeypatch.setattr("exacell.change.dcli.leaving.lock_of", lambda *_: SimpleNamespace(still_mine=lambda: ""))
+    monkeypatch.setattr("exacell.change.dcli.leaving.lock_in", lambda *_: SimpleNamespace(still_mine=lambda: ""))
 
 
 @pytest.mark.usefixtures("ours")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.emulator.server import fault_control
+from exacell.emulator import control
 from exacell.journal.record import Journal
 from tests.support.patience import LONG_S, until
 from tests.support.program import InProcess, Program, told
@@ -128,7 +128,7 @@ def test_a_change_under_way_is_finished_and_the_rest_follows(
 
     def held() -> bool:
         """Whether each cell has its statement and none has answered."""
-        faults = fault_control.faults(shared.home, "t1")
+        faults = control.faults(shared.home, "t1")
         return {row["host"] for row in faults if row["kind"] == "hang" and row["struck"]} == set(CELLS)
 
     operator.killed("run sized", "[1/3] flush flashcache", held)

@@ -17,7 +17,6 @@ import pytest
 
 from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
-from exacell.emulator.server import fault_control
 from exacell.journal.left import CACHES
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
@@ -41,12 +40,12 @@ class Site:
 
     def hold(self) -> None:
         """Let the next flush of the cell take its time."""
-        fault_control.fault(self.program.home, "t1", [CELL], "stuck-flush", variant="endless")
+        control.fault(self.program.home, "t1", [CELL], "stuck-flush", variant="endless")
         self.seen = len(self.journal.entries())
 
     def go_on(self) -> None:
         """Let the flush end."""
-        fault_control.clear_faults(self.program.home, "t1", [CELL], "stuck-flush")
+        control.clear_faults(self.program.home, "t1", [CELL], "stuck-flush")
 
     def under_way(self, lives: Callable[[], bool]) -> None:
         """Wait until the cell flushes; fail when the program has ended before."""

@@ -16,7 +16,6 @@ import pytest
 
 from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
-from exacell.emulator.server import fault_control
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from exacell.output.console import SilentConsole
@@ -91,7 +90,7 @@ class Night:
 
     def fault(self, cells: tuple[str, ...], match: str, delay: float) -> None:
         """Make cells slow."""
-        fault_control.fault(self.home, "t1", list(cells), "slow", delay=delay, match=match)
+        control.fault(self.home, "t1", list(cells), "slow", delay=delay, match=match)
 
 
 @pytest.fixture(params=KINDS)
@@ -101,7 +100,7 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
     home, other = tmp_path / "one", tmp_path / "two"
     other.mkdir()
     info, _ = control.start(home, "t1", options={"speed": 600, **kind.options})
-    fault_control.fault(home, "t1", list(info.cells), "unguarded")
+    control.fault(home, "t1", list(info.cells), "unguarded")
     (other / "racks.d").symlink_to(home / "racks.d")
     with on_the_hosts_clock():
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}

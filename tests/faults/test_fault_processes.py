@@ -20,7 +20,6 @@ from matrix_run import configured, differences, prepared, scratch, state_of
 
 from exacell.emulator import control
 from exacell.emulator.basics.store import rack_files
-from exacell.emulator.server import fault_control
 from exacell.emulator.server.rack_world import RackWorld
 from exacell.journal.left import CACHES
 from exacell.journal.record import Journal
@@ -110,22 +109,22 @@ class Night:
         options: dict[str, Any] = {"match": blow.match, "nth": blow.nth}
         if blow.fault == "error":
             options["code"] = "CELL-02559"
-        fault_control.fault(self.home, "t1", [blow.host], blow.fault, **options)
+        control.fault(self.home, "t1", [blow.host], blow.fault, **options)
         if blow.endless:
-            fault_control.fault(self.home, "t1", [blow.host], "stuck-flush", variant="endless")
+            control.fault(self.home, "t1", [blow.host], "stuck-flush", variant="endless")
         process = self.start(f"{blow.statement} -y")
         if blow.fault == "hang":
             must_come(lambda: self._struck(blow) or process.poll() is not None)
             assert process.poll() is None, process.communicate()[0]
             process.kill()
         said, _ = process.communicate(timeout=300)
-        fault_control.clear_faults(self.home, "t1", [blow.host], blow.fault)
+        control.clear_faults(self.home, "t1", [blow.host], blow.fault)
         if blow.endless:
-            fault_control.clear_faults(self.home, "t1", [blow.host], "stuck-flush")
+            control.clear_faults(self.home, "t1", [blow.host], "stuck-flush")
         return said
 
     def _struck(self, blow: Blow) -> bool:
-        rows = fault_control.faults(self.home, "t1")
+        rows = control.faults(self.home, "t1")
         return any(row["host"] == blow.host and row["kind"] == blow.fault and row["struck"] for row in rows)
 
     def parts(self) -> Mapping[str, Any]:
@@ -138,7 +137,7 @@ def night(tmp_path: Path) -> Iterator[Night]:
     """A running rack whose cells refuse nothing by themselves."""
     with audited(tmp_path / "audit"):
         info, _ = control.start(tmp_path, "t1", options={"speed": 600})
-    fault_control.fault(tmp_path, "t1", list(info.cells), "unguarded")
+    control.fault(tmp_path, "t1", list(info.cells), "unguarded")
     folder = scratch()
     try:
         yield Night(tmp_path, folder)
@@ -192,7 +191,7 @@ def test_sigquit_at_the_prompt_ends_a_change_as_sigterm_does(night: Night, state
     shutil.copytree(Path(__file__).parent / "recipes", night.home / "recipes", dirs_exist_ok=True)
     ended = []
     for number in ENDINGS:
-        fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
+        control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
         before = len(night.journal.entries())
         with Program(night.home).at_terminal("-r", "t1", columns=150) as terminal:
             terminal.child.expect_exact("exacell> ")
@@ -205,7 +204,7 @@ def test_sigquit_at_the_prompt_ends_a_change_as_sigterm_does(night: Night, state
         ended.append((terminal.child.exitstatus, terminal.child.signalstatus))
         kinds = [row.kind for row in night.journal.entries()[before:]]
         assert "end" in kinds and not CACHES.left(night.journal, "t1")
-        fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
+        control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
         code, said = night.run("resume -y")
         assert code == 0, said
         night.run("undo -y")
@@ -229,7 +228,7 @@ def test_sigquit_at_an_idle_prompt_ends_the_program_as_sigterm_does(night: Night
 def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signals) -> None:
     """A change that is asked to stop does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
     behind it in the script is not run, and resume finishes it."""
-    fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
+    control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
     process = night.start("-y", "-e", "flush flashcache; list cell")
     must_come(lambda: any(row.kind == "intent" for row in night.journal.entries()) or process.poll() is not None)
     process.send_signal(number)
@@ -237,7 +236,7 @@ def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signa
     assert process.returncode == 4, said
     assert f"asked to stop ({number.name})" in said and "online" not in said
     assert night.journal.entries()[-1].kind == "end" and not CACHES.left(night.journal, "t1")
-    fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
+    control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
     code, said = night.run("pending")
     assert code == 0 and "resume 1" in said and "caching off" not in said
     code, said = night.run("resume -y")

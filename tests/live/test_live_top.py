@@ -2,6 +2,7 @@
 
 import pytest
 
+from exacell.commands.declared.watching import COMMANDS
 from exacell.live.load import Loads, Reading, reading_of
 from exacell.live.silence import Silence
 from exacell.live.top import HEADINGS, ORDERS, Top
@@ -209,6 +210,13 @@ def test_what_stays_behind_folds_the_cells_that_do_not_fit() -> None:
     lines = busy(64).last_lines(160, 23, color=False)
     assert len(lines) == 23 and lines[3].startswith("  exa1cel05") and lines[-1].startswith("  all cells")
     assert lines[-2].startswith("  46 more, hits 90.0-90.0%, dirty up to 1G, 0 slow redo writes: exa1cel[")
+
+
+def test_what_sort_offers_is_what_top_sorts_by() -> None:
+    """The choices of sort= that help and completion offer are the orders of top."""
+    (command,) = (each for each in COMMANDS if each.words == ("top",))
+    (sort,) = (param for param in command.params if param.name == "sort")
+    assert tuple(sort.choices) == tuple(order.name for order in ORDERS)
 
 
 def test_s_sorts_by_the_next_figure_and_round() -> None:

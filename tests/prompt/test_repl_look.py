@@ -15,9 +15,9 @@ from exacell.emulator.server.rack_world import RackWorld
 from exacell.language.line import parse_line
 from exacell.language.registry import Effect, commands
 from exacell.output.terminal import TerminalConsole
+from exacell.prompt.app import PrivateHistory
 from exacell.prompt.appearance import prompt_fragments
 from exacell.prompt.check import Surroundings, live_error
-from exacell.prompt.store import PrivateHistory
 from exacell.prompt.toolbar import toolbar_fragments
 from exacell.recipes.recorded import Recorded
 from exacell.session.history import (

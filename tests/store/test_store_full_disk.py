@@ -16,7 +16,7 @@ from exacell.change.dcli.files import public_key
 from exacell.change.dcli.options import DcliExit
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home, replace_file
-from exacell.prompt.store import PrivateHistory
+from exacell.prompt.app import PrivateHistory
 from exacell.session.completion.names import NameCache
 from exacell.session.history import Aliases, Usage, append_history, read_entries
 from exacell.session.store import Store, StoreError

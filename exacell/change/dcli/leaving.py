@@ -13,7 +13,7 @@ from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import needs_now, plans_in_order
 from exacell.change.dcli.verdict import Judgement, facts_for
 from exacell.change.lockwatch import Vigil
-from exacell.change.racklock import RackLock, lock_of
+from exacell.change.racklock import RackLock, lock_in
 from exacell.change.targets.cells import failed_on_cells, upon
 from exacell.core.errors import ExacellError
 from exacell.core.values import dataclass, field, replace
@@ -59,7 +59,7 @@ class Leaving:
 
     @property
     def _lock(self) -> RackLock:
-        return lock_of(self.group.session.need_rack(), self.group.session.home.state_dir)
+        return lock_in(self.group.session)
 
     def upon(self, host: str) -> Upon | None:
         """Return the single CellCLI change for a cell, with the look that its CellCLI takes first; None without such a plan."""

@@ -9,7 +9,7 @@ from exacell.change.dcli.hosts import Group, Target
 from exacell.change.dcli.output import UNREACHABLE, Outcome, exit_status
 from exacell.change.dcli.verdict import Judgement
 from exacell.change.probe import seen
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import lock_in
 from exacell.change.running import REPLY_KEPT, look_row, why_late
 from exacell.core.errors import BrokenOffError, ExitCode, JournalError
 from exacell.core.values import dataclass, field
@@ -50,7 +50,7 @@ class Record:
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         session, services, request = self.group.session, self.group.services, self.group.request
-        lock = lock_of(session.need_rack(), session.home.state_dir)
+        lock = lock_in(session)
         with lock.held(), services.while_changing():
             self.change = services.journal.begin(
                 self.group.rack.name,

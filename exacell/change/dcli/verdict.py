@@ -17,7 +17,7 @@ from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import left_away, plans_in_order
 from exacell.change.door import Work, door_of, journal_refusal, refuse_unread
-from exacell.change.racklock import lock_of
+from exacell.change.racklock import lock_in
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
@@ -308,9 +308,7 @@ def agree(
         group.services.console.say(sentence)
     for plan in judgement.plans:
         group.services.console.show_plan(plan, brief=True)
-    lock_of(
-        group.session.need_rack(), group.session.home.state_dir
-    ).refuse_held()  # Refuse before the question, not after it.
+    lock_in(group.session).refuse_held()  # Refuse before the question, not after it.
     group.services.journal.refuse_damaged()
     ask(
         group.services.console,

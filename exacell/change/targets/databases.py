@@ -1,4 +1,4 @@
-"""Databases: SQL that is sent to the instance on one node."""
+"""Databases: SQL that is sent to the instance on one node. Each kind of target has a module of its own, however small."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "metrics"
 
+# The work has the same words; to import it here, help and completion would load it. A test compares them.
 FACTORS = ("flashlog", "cell_flash_cache:", "iorm:", "setting:", "parameter:")
 ORDERS, MEASURES = ("abba", "random"), ("commits", "redo", "reads", "flashlog", "fio")
 

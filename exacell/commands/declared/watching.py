@@ -6,6 +6,7 @@ from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "metrics"
 
+# live/top.py has the same words; to import it here, help and completion would load it. A test compares them.
 _ORDERS = ("worst", "hit", "reads", "dirty", "redo", "wins", "outliers", "load", "cell")
 
 COMMANDS = (

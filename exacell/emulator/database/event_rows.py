@@ -1,8 +1,11 @@
-"""The rows of the views of wait events: the waits of a database's sessions, computed from its counters.
+"""The rows of the views of wait events and of statistics: the waits of a database's sessions, computed from its counters.
 
 Names and classes are those of the Oracle Database Reference, "Oracle Wait Events", and of Oracle SAGUG, "Monitoring … using
 database statistics and wait events". The average time of a read is made up, except for the database's own flash cache: a
 published AWR report of 11.2 has 450 microseconds. Redo waits are those of V$SYSSTAT.
+
+Names of statistics follow reference asm.md section 11. An instance has its even share of its database's counters on all nodes.
+Sessions have none: the load's own sessions are not shown.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from decimal import Decimal
 
 from exacell.emulator.asm.instances import Instance
 from exacell.emulator.database.session_rows import sessions
+from exacell.emulator.io.database_io import STATISTICS
 from exacell.emulator.io.wait_sizes import sizes, spread
 from exacell.emulator.sql.values import Value, number_of
 from exacell.emulator.work.reading import (
@@ -268,3 +272,27 @@ def session_waits(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "STATE": session["STATE"],
             "SECONDS_IN_WAIT": session["LAST_CALL_ET"],
         }
+
+
+def _names() -> Iterator[dict[str, Value]]:
+    for number, (name, group) in enumerate(STATISTICS):
+        yield {"STATISTIC#": number, "NAME": name, "CLASS": group, "STAT_ID": zlib.crc32(name.encode())}
+
+
+def sysstat(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SYSSTAT; none on an ASM instance."""
+    counted = instance.counted()
+    for row in _names():
+        yield {**row, "VALUE": int(counted.get(str(row["NAME"]), 0))}
+
+
+def statname(_: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$STATNAME."""
+    for row in _names():
+        yield {**row, "DISPLAY_NAME": row["NAME"]}
+
+
+def session_statistics(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SESSTAT and V$MYSTAT: only those of the session that asks."""
+    for row in _names():
+        yield {"SID": instance.sid or OWN_SESSION, "STATISTIC#": row["STATISTIC#"], "VALUE": 0}

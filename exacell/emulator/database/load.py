@@ -1,7 +1,8 @@
 """Many sessions of a database that change a row and commit, again and again: the work of minutes, done in seconds.
 
 Nothing is parsed and no row is stored: each session's statements and waits take their time on the session's own clock, so that
-counters and trace files are those that the statements would have made.
+counters and trace files are those that the statements would have made. It stands apart from the rack's servers, because only a
+load needs it.
 """
 
 from __future__ import annotations

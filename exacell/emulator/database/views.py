@@ -26,7 +26,6 @@ from exacell.emulator.database import (
     io_calibration,
     segment_rows,
     session_rows,
-    stat_rows,
 )
 from exacell.emulator.sql.scope import Relation, ResultColumn, Row
 from exacell.emulator.sql.values import DATE, NUMBER, TIMESTAMP, ColumnType, Kind, Value, char
@@ -158,9 +157,9 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "DBA_TABLES": segment_rows.objects("TABLE"),
         "DBA_INDEXES": segment_rows.objects("INDEX"),
         "DBA_TAB_PARTITIONS": segment_rows.partitions,
-        "V$SYSSTAT": stat_rows.sysstat,
-        "V$STATNAME": stat_rows.statname,
-        "V$SESSTAT": stat_rows.session_statistics,
+        "V$SYSSTAT": event_rows.sysstat,
+        "V$STATNAME": event_rows.statname,
+        "V$SESSTAT": event_rows.session_statistics,
         "V$CELL": cell_views.cells,
         "V$CELL_CONFIG": cell_views.configurations,
         "V$SESSION": session_rows.sessions,
@@ -178,7 +177,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "DBA_DATA_FILES": file_rows.dictionary_files,
         "DBA_TEMP_FILES": file_rows.dictionary_temporary_files,
         "V$SQL": file_rows.no_statements,
-        "V$MYSTAT": stat_rows.session_statistics,
+        "V$MYSTAT": event_rows.session_statistics,
         "X$KFFXP": extent_rows.extents,
         "V$CELL_STATE": cell_views.states,
         "V$EVENT_NAME": event_rows.event_names,

@@ -9,6 +9,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import cast
@@ -29,11 +30,9 @@ from asyncssh import (
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.basics.store import RackFiles
-from exacell.emulator.hosts.forwarding import Destinations
 from exacell.emulator.hosts.host_shell import run_shell
 from exacell.emulator.hosts.identity import host_key
 from exacell.emulator.hosts.kinds import DBNODE
-from exacell.emulator.hosts.restricted import LOGINS, RestrictedSFTPServer, refusal
 from exacell.emulator.hosts.sftp import HomeSFTPServer
 from exacell.emulator.hosts.shell import Host, Login
 from exacell.emulator.hosts.simple_command import simple_command
@@ -380,3 +379,65 @@ def _connection_environment(channel: SSHServerProcess[bytes]) -> dict[str, str]:
         "SSH_CLIENT": f"{peer[0]} {peer[1]} {own[1]}",
         "SSH_CONNECTION": f"{peer[0]} {peer[1]} {own[0]} {own[1]}",
     }
+
+
+_SSH = 22
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Destinations:
+    """The hosts and ports to which a database node forwards clients' connections as a jump host: only the rack's own.
+
+    Source: RFC 4254, 7.2; ssh(1), -J and -W; sshd_config(5), AllowTcpForwarding. Whether the sshd of storage cells forwards
+    is not published: emulated cells do not.
+
+    Attributes:
+        ports: the loopback port of each host's listener, by name.
+        addresses: the hosts' addresses on the storage network, by name.
+    """
+
+    ports: Mapping[str, int]
+    addresses: Mapping[str, str]
+
+    def port(self, host: str, port: int) -> int | None:
+        """Return the loopback port of the listener that ``host`` and ``port`` mean; None if it is not a host of the rack.
+
+        Clients with the rack's ssh_config name the listener's own port; clients on the rack name a host or address and port 22.
+        """
+        if host in _LOOPBACK:
+            return port if port in self.ports.values() else None
+        names = {address: name for name, address in self.addresses.items()}
+        name = names.get(host, host.partition(".")[0] if not host[:1].isdigit() else host)
+        return self.ports.get(name) if port == _SSH else None
+
+
+LOGINS = frozenset(("celladmin", "cellmonitor"))
+ALLOWED = frozenset(("cellcli", "date", "df", "hostname", "id", "uname", "uptime", "whoami"))
+
+
+def refusal(login: Login, command: str | None) -> str:
+    """Return why a restricted login may not run a command line; empty if it may. ``command`` None means an interactive session.
+
+    Such logins of cells exist from 26.1 on. Source: reference cellcli.md 8 (26.1). The list of commands and the text of a refusal
+    are not published.
+    """
+    if not login.host.restricted or login.user not in LOGINS or command is None:
+        return ""
+    simple = simple_command(command)
+    if simple is not None and simple.words[0] in ALLOWED and not simple.environment:
+        return ""
+    first = command.split(None, 1)[0] if command.strip() else command
+    return f"{first}: not allowed for {login.user} on this system\n"
+
+
+class RestrictedSFTPServer(HomeSFTPServer):
+    """SFTP and SCP that refuse every file."""
+
+    def named(self, path: bytes) -> str:
+        """Refuse every path.
+
+        Raises:
+            asyncssh.SFTPPermissionDenied: always.
+        """
+        raise asyncssh.SFTPPermissionDenied("copying files is not allowed for this login")

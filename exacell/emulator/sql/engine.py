@@ -16,9 +16,9 @@ from exacell.emulator.sql import tree
 from exacell.emulator.sql.expressions import Expressions
 from exacell.emulator.sql.function_base import SqlSettings
 from exacell.emulator.sql.hierarchy import divided, has_prior, hierarchy
-from exacell.emulator.sql.joins import distribute, equality
 from exacell.emulator.sql.rows import combine, cut, grouped_rows, joined_rows, ordered, position_of, rolled_up
 from exacell.emulator.sql.scope import (
+    COLUMN_VALUE,
     Bound,
     Catalog,
     Compiled,
@@ -31,16 +31,20 @@ from exacell.emulator.sql.scope import (
     Row,
     Scope,
 )
-from exacell.emulator.sql.values import Kind, Value, char
+from exacell.emulator.sql.types import cast_type, cast_value
+from exacell.emulator.sql.values import Kind, Value, char, to_text
 from exacell.emulator.sql.walk import (
+    all_of,
     children,
     columns_of,
+    conjuncts,
     has_group_function,
+    has_query,
     is_group_function,
     place_of,
     without_marks,
 )
-from exacell.emulator.sql.xml_rows import xml_columns, xml_rows
+from exacell.emulator.sql.xml import sequence, table
 
 
 def run_query(query: tree.Query, catalog: Catalog, settings: SqlSettings) -> Relation:
@@ -353,3 +357,85 @@ def _wide_enough(parts: Sequence[Sequence[ResultColumn]]) -> tuple[ResultColumn,
         texts = all(kind.kind is Kind.CHAR for kind in kinds)
         found.append(replace(column, type=char(max(kind.width for kind in kinds))) if texts else column)
     return tuple(found)
+
+
+Place = Callable[[tree.Column], tuple[int, int] | None]
+"""Returns the number of a column's source and the column's place in it; None if no source of the block has the column."""
+
+
+def distribute(
+    where: tree.Expression | None, sources: Sequence[tree.Source], place: Place
+) -> tuple[list[tree.Expression | None], tree.Expression | None]:
+    """Return the part of ``where`` that each source's join can test, so that joins of several views stay small, and the rest.
+
+    A condition on the first n sources only is tested as soon as those are joined. Conditions with sub-queries, ROWNUM or columns
+    of outer queries are tested at the end.
+    """
+    early: list[list[tree.Expression]] = [[] for _ in sources]
+    left: list[tree.Expression] = []
+    movable = all(source.join in ("cross", "inner", "left") for source in sources)
+    for part in conjuncts(where):
+        last = _last_source(part, place) if movable and not has_query(part) else None
+        if last is None or sources[last].join == "left":
+            left.append(part)
+        else:
+            early[last].append(part)
+    return [all_of(parts) for parts in early], all_of(left)
+
+
+def _last_source(part: tree.Expression, place: Place) -> int | None:
+    places = [place(column) for column in columns_of(part)]
+    known = [found[0] for found in places if found is not None]
+    return max(known) if known and len(known) == len(places) else None
+
+
+def equality(part: tree.Expression | None, number: int, place: Place) -> tuple[tree.Column, tree.Column] | None:
+    """Return the two columns that a condition compares for equality: one of an earlier source, one of source ``number``; else
+    None.
+    """
+    for test in conjuncts(part):
+        if not (isinstance(test, tree.Binary) and test.operator == "="):
+            continue
+        one, two = test.left, test.right
+        if not (isinstance(one, tree.Column) and isinstance(two, tree.Column)):
+            continue
+        first, second = place(one), place(two)
+        if first is None or second is None:
+            continue
+        if first[0] < number == second[0]:
+            return one, two
+        if second[0] < number == first[0]:
+            return two, one
+    return None
+
+
+def xml_columns(source: tree.XmlRows) -> tuple[ResultColumn, ...]:
+    """Return the columns of a source of rows from XML.
+
+    Raises:
+        OraError: ORA-00902 if a column's type is unknown.
+    """
+    if not source.columns:
+        return (ResultColumn(COLUMN_VALUE, char(4000)),)
+    return tuple(ResultColumn(name, cast_type(kind, width)) for name, kind, width, _ in source.columns)
+
+
+def xml_rows(source: tree.XmlRows, expressions: Expressions, scope: Scope) -> Callable[[Env], Sequence[Row]]:
+    """Return a function that makes the rows of a source from XML."""
+    document, _ = expressions.value(source.document, scope)
+    columns = tuple((name, path) for name, _, _, path in source.columns)
+    types = [cast_type(kind, width) for _, kind, width, _ in source.columns]
+    date_format = expressions.settings.date_format
+
+    def rows(env: Env) -> Sequence[Row]:
+        text = to_text(document(env))
+        if text is None:
+            return ()
+        if not source.path:
+            return [(node,) for node in sequence(text)]
+        if not columns:
+            return [(value,) for (value,) in table(text, source.path, ((COLUMN_VALUE, "."),))]
+        found = table(text, source.path, columns)
+        return [tuple(cast_value(v, kind, date_format) for v, kind in zip(row, types, strict=True)) for row in found]
+
+    return rows

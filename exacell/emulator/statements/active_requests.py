@@ -2,6 +2,7 @@
 
 Each session of a scan has one request, as EXW_SIO_SESSIONS_CURRENT counts them. Which kinds of requests, reasons and states
 there are: Oracle SAGUG, describe-activerequest. Which of them a request shows at a given moment is made up.
+Like each LIST whose rows no other object has, it has a module of its own.
 """
 
 from __future__ import annotations

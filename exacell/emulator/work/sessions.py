@@ -23,8 +23,7 @@ from exacell.emulator.state.view import RackView
 from exacell.emulator.storage.tracing import EnabledTrace, TraceFile, trace_directory
 from exacell.emulator.work import trace_text
 from exacell.emulator.work.connected import Connected
-from exacell.emulator.work.log_writer import LogWriter
-from exacell.emulator.work.redo_place import RedoPlace
+from exacell.emulator.work.log_writer import LogWriter, RedoPlace
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
 
 SYNC = "log file sync"

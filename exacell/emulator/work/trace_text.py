@@ -1,4 +1,7 @@
-"""The text of 10046 trace files. Source of every form: reference measurement.md 1.1 and 1.2."""
+"""The text of 10046 trace files. Source of every form: reference measurement.md 1.1 and 1.2.
+
+It stands apart from sessions.py, because it is text alone: no form depends on the state of a session.
+"""
 
 from __future__ import annotations
 

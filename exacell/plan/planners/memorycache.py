@@ -2,7 +2,7 @@
 
 It can be flushed only on persistent memory (X8M, X9M): with ALTER PMEMCACHE before release 23.1, since then with ALTER
 XRMEMCACHE, which does the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can only be used
-on Exadata X8M and X9M").
+on Exadata X8M and X9M"). It stands apart from pmem.py, which flashcache.py imports, because it needs both.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Which reads a holder of connections sends. Pure.
 
 A list of what is allowed: LIST and DESCRIBE, one line each, that CellCLI's own grammar reads as such, for cells of the rack.
+It stands apart from the holder, so that it is tested without a process.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def test_a_large_fast_rack_keeps_its_load_and_stops_at_once(tmp_path: Path) -> N
         done = control.load(tmp_path, "t1", seconds=3600)
         assert done["seconds"] == 3600
         with pytest.raises(EmulatorError, match="does not answer"):
-            from exacell.emulator.server.requests import ask
+            from exacell.emulator.control import ask
 
             request: Json = {"op": "load", "db": "", "redo": None, "seconds": 4 * 86400.0, "profile": "redo"}
             ask(rack_files(tmp_path, "t1"), request, timeout=1.0)

@@ -14,7 +14,7 @@ from prompt_toolkit.history import InMemoryHistory
 
 from exacell.core.errors import StatementError
 from exacell.language.shorthand import understood
-from exacell.prompt.store import ShortSuggestions
+from exacell.prompt.app import ShortSuggestions
 from tests.support.program import answer, plain
 
 Start = Callable[..., pexpect.spawn]

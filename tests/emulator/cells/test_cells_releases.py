@@ -10,8 +10,8 @@ from cells_bench import IN_DATA, AsmStub, Bench
 from exacell.emulator.basics.profiles import hardware_model, release_profile
 from exacell.emulator.basics.store import RackFiles
 from exacell.emulator.hosts.kinds import CELL
-from exacell.emulator.hosts.restricted import refusal
 from exacell.emulator.hosts.shell import Host, Login
+from exacell.emulator.server.ssh import refusal
 
 
 @pytest.mark.parametrize(
