@@ -262,7 +262,8 @@ _ABSENCES: Sequence[tuple[str, str]] = (
     ("ALTER", r"\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)"),
     (_ANY, rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}"),
 )
-"""What takes disks of a group offline without a time after which ASM drops them, so that the group's own clock counts."""
+"""Statements that take disks of a group offline without a time after which ASM drops them, so that the group's own clock
+counts."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

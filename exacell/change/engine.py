@@ -62,7 +62,7 @@ FRESH = 30.0
 """Seconds after which a look before a statement no longer counts: one cell delayed the others, or this host slept."""
 
 LOOKS = 3
-"""How often cells are looked at that take longer than that to answer."""
+"""How often cells that take longer than that to answer are read."""
 
 
 class Engine:

@@ -33,7 +33,7 @@ SHARED = Path("/var/tmp")
 """The one place for all users of a host: a system folder with the sticky bit, in which nobody can remove others' files."""
 
 _REMEMBERED = 8
-"""How many users are remembered that left something behind."""
+"""The largest number of users in the file who left something behind."""
 
 _READING = 1.0
 """Seconds that a reader waits for a writer: a user who keeps the file locked must not stop reads."""

@@ -29,7 +29,7 @@ FLASHCACHE = "flashcache"
 """The cache of rows that name none."""
 
 GRID_DISKS = "griddisks"
-"""All grid disks of a cell: what a statement with ALL switches, and what an observation of them is about."""
+"""All grid disks of a cell: a statement with ALL switches them, and an observation may be about them."""
 
 GONE, UNTOLD = "gone", "untold"
 """The words in rows for a cache that a cell does not have, and for one whose state the cell does not show."""

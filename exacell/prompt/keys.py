@@ -31,7 +31,7 @@ _OPEN = ("=", ",", "/", "(", "@")
 
 
 _BEGINS = re.compile(r"""[\w@$'"<>|(-]""")
-"""What begins a word; a comma, for example, goes on with the list before it."""
+"""Signs that begin a word; a comma, for example, continues the list before it."""
 
 
 def bindings() -> KeyBindings:

@@ -208,7 +208,7 @@ class _Scanner:
         self._openers: list[RecipeLine] = []
         """Lines that were perhaps meant to open a block."""
         self._begin = {"matrix": self._begin_matrix, "finally": self._begin_final}
-        """What opens each block, by its word; ``rolling`` is not here, because ON may stand before it."""
+        """What opens each block, by its word; ``rolling`` is not here, because ON may come before it."""
 
     def take(self, number: int, raw: str) -> None:
         """Take one logical line."""

@@ -61,7 +61,7 @@ class Fleet:
     ) -> None:
         self.transport = transport
         self._doubted: set[str] = set()
-        """Cells whose remembered release did not serve."""
+        """Cells whose remembered release gave no useful answer."""
         self._kept_releases: KeptReleases | None = like._kept_releases if like is not None else kept_releases
         self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}

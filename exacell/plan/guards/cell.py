@@ -260,7 +260,7 @@ def _said(value: Value) -> Iterator[str]:
 
 
 _BESIDE = frozenset({"starttime", "duration", "reason"})
-"""What stands beside accessLevel in accessLevelTemp (lower case). Source: Oracle SAGUG, Managing SSH on Storage Servers."""
+"""The parts beside accessLevel in accessLevelTemp (lower case). Source: Oracle SAGUG, Managing SSH on Storage Servers."""
 
 
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
