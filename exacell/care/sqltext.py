@@ -61,7 +61,7 @@ def refuse_session_bound(sql: str) -> None:
     """Raise RefusedError if a statement has no effect after its session has ended.
 
     Raises:
-        RefusedError: it has none; the hint shows what to send instead.
+        RefusedError: it has no effect then; the hint shows what to send instead.
     """
     found = _BOUND.match(bare_of(sql))
     if found is None:

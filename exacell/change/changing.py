@@ -183,7 +183,7 @@ def carry_out(
     flags: Mapping[str, Value],
     own: Sequence[Flag] = (),
 ) -> Result:
-    """Show a plan, ask, carry it out and return one record per target; the result also holds what was planned.
+    """Show a plan, ask, carry it out and return one record per target; the result also contains the plan.
 
     Args:
         flags: of the statement, with the flags that were given for all statements.

@@ -255,7 +255,7 @@ class Engine:
     def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
         looked = self._passing()
-        # Nothing is repaired either: the operator who took the rack over decides now, and is told what is left.
+        # Nothing is repaired either: the operator who took the rack over decides now, and sees a message about it.
         why = self._permit() if ready else ""
         if why:
             run.skip(ready, why, mending=mending)

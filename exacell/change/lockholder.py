@@ -35,7 +35,7 @@ class Holder:
     Attributes:
         user: operating-system user; ``sudo`` is the user who became that user by sudo, empty for none.
         started: distinguishes the process from a later one with the same number.
-        change: the number of the change in that user's journal; empty if none has begun.
+        change: the number of the change in that user's journal; empty if no change has begun.
         kept: True if ``lock`` took the lock; only ``unlock`` gives it back.
     """
 

@@ -55,7 +55,7 @@ class Observed:
 
     Attributes:
         cells: the difference of each cell.
-        rack: their sum; invalid if a cell has none.
+        rack: their sum; invalid if a cell has no difference.
     """
 
     before: Snapshot

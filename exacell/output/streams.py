@@ -1,8 +1,8 @@
 """Handle standard streams that can't be written any more: a closed stream or terminal, a pipe without a reader, a full file
 system.
 
-Output that can't be written stops no work on cells and does not change how the work ended: one line reports it, and only
-statements that read fail for it, as in coreutils' programs. Source: coreutils manual, exit status; write(2).
+Output that can't be written stops no work on cells and does not change how the work ended: one line reports it. Only reading
+statements fail because of it, as coreutils' programs do. Source: coreutils manual, exit status; write(2).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ _MAYBE = "it may hold the only copy of data (look again in a minute)"
 
 
 def _cached(fact: CellFacts, disks: set[str]) -> str:
-    """Return which grid disk names one of these cell disks as its cache; empty if none does."""
+    """Return the grid disk that names one of these cell disks as its cache; empty if no grid disk does."""
     for grid in fact.grid_disks:
         for name in grid.cached_by:
             if name.lower() in disks:

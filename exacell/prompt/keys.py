@@ -1,4 +1,4 @@
-"""Define what Enter, Tab, a comma after Tab and Page Up do at the prompt, and keep what is typed while no prompt is shown;
+"""Define what Enter, Tab, a comma after Tab and Page Up do at the prompt, and keep the text typed while no prompt is shown;
 all other keys are prompt_toolkit's."""
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ class TypingAhead:
         return bool(pressed)
 
     def question(self, ask: Callable[[], str | None]) -> str | None:
-        """Return what ``ask`` reads from the terminal, with echo and line editing on."""
+        """Return the text that ``ask`` reads from the terminal, with echo and line editing on."""
         with self.lent():
             return ask()
 

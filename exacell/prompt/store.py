@@ -22,7 +22,7 @@ _LONGEST = 200
 
 
 class ShortSuggestions(AutoSuggestFromHistory):
-    """Offers the rest of the newest entry that begins with what is typed, unless that is long."""
+    """Offers the rest of the newest entry that begins with the typed text, unless it is long."""
 
     def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
         """Return the text to show in grey after the cursor; None for none."""

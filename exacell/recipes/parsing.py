@@ -496,7 +496,7 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _unended(text: str) -> tuple[str, str]:
-    """Return what is missing in a statement that is continued up to the end of the file, and the hint."""
+    """Return a text about the missing end of a statement that is continued up to the end of the file, and the hint."""
     if text.rstrip().endswith("-"):
         return "the last line ends in -, so another line must follow", ""
     return "a parenthesis is not closed", ""

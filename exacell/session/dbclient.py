@@ -173,7 +173,7 @@ def _gathered(load: CommitLoad | ReadLoad) -> int:
 
 
 def _problem(sql: str, reply: Reply) -> str:
-    """Return what is wrong with the reply to a statement or a load; empty if it passed."""
+    """Return the problem in the reply to a statement or a load; empty if it passed."""
     if load_in(sql) is None:
         return problem_in(reply)
     failed = reply.stdout.partition(_LOADED)[2].split()

@@ -177,7 +177,7 @@ def change_request(
 
 
 def problem_in(reply: Reply) -> str:
-    """Return what is wrong with the reply to a changing statement; empty if it passed."""
+    """Return the problem in the reply to a changing statement; empty if it passed."""
     errors = sql_errors(reply.stdout)
     if errors:
         return " / ".join(errors[:4])

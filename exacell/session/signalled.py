@@ -80,7 +80,7 @@ def detach(frame: FrameType | None) -> None:
     Condition.wait: an exception between ``_release_save`` and ``try`` ends the caller's ``with`` with "release unlocked lock".
 
     Args:
-        frame: what the main thread was doing.
+        frame: the place at which the main thread was interrupted.
 
     Raises:
         KeyboardInterrupt: no lock is changing hands.

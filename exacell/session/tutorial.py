@@ -32,7 +32,7 @@ class Step:
     """One step.
 
     Attributes:
-        text: what the step teaches, in a few lines.
+        text: the explanation, in a few lines.
         type: the statement to type.
     """
 

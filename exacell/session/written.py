@@ -1,4 +1,4 @@
-"""List every place on this machine that exacell writes to by itself, and what is lost if it is removed."""
+"""List every place on this machine that exacell writes to by itself, and the data that are lost if it is removed."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ class OpensshTransport(RackTransport):
         return child.run()
 
     def _copy(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
-        """Send files over SFTP, or by scp if the host has none."""
+        """Send files over SFTP, or by scp if the host has no SFTP."""
         from exacell.transport.ssh.sftp import write_through  # It loads paramiko, which nothing else here needs.
 
         target, written = flight.request.target, None

@@ -65,7 +65,7 @@ def permuted(
 
     Args:
         seed: seed of that draw.
-        places: indexes of the blocks in the schedule, from 0, if some blocks are left out; None if none is.
+        places: indexes of the blocks in the schedule, from 0, if some blocks are left out; None if all are there.
     """
     each = of_coins(differences, order, places)
     total, count = sum(own for own, _ in each), len(differences)

@@ -32,7 +32,7 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     """Return the whole schedule, as it is shown before the user is asked.
 
     Args:
-        spread: percent, from an earlier experiment on the same subject; None if there is none.
+        spread: percent, from an earlier experiment on the same subject; None without one.
         spread_of: name of that experiment.
     """
     d, runs = experiment.design, experiment.left

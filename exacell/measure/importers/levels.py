@@ -152,7 +152,7 @@ class Ratio:
 
     Attributes:
         low, high: its 95 % interval; None if the variation is not known.
-        basis: what the interval is based on; empty without one.
+        basis: the source of the variation behind the interval; empty without an interval.
     """
 
     value: float

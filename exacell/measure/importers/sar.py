@@ -88,7 +88,7 @@ def read(text: str, source: str) -> Run:
     Outputs that were appended to one file are several runs; hosts are parts of one run.
 
     Raises:
-        UnreadableError: there is none of these tables, or the JSON is damaged.
+        UnreadableError: the text has no such table, or the JSON is damaged.
     """
     in_json = text.lstrip().startswith("{")
     talks = list(_json(text, source) if in_json else _text(text))

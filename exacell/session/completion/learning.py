@@ -58,7 +58,7 @@ def learn_rack(
     fleet: Fleet, cells: Sequence[str], cache: NameCache, *, timeout: float | None = None, cancel: threading.Event
 ) -> None:
     """Read names, values, releases and metric descriptions from ``cells`` into ``cache``. Cells that don't answer are left
-    out; if none answers, nothing is learned. The next statement will report such problems."""
+    out; if no cell answers, nothing is learned. The next statement will report such problems."""
     releases = fleet.releases(cells)
     if cancel.is_set():
         return
