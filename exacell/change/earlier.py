@@ -58,7 +58,7 @@ def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[st
 
 
 def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
-    """Return, by target, the statements that take back a change and those that continued it."""
+    """Return, by target, the statements that take back a change together with its continuations."""
     found: dict[str, tuple[str, ...]] = {}
     for row in journal.whole_state(rack, change).plans:
         found |= row.inverse  # The first one of a target, unless somebody changed the value later (changed_since).

@@ -2,8 +2,8 @@
 
 It is started with its own descriptors in its own session, so that it outlives the shell; it is never forked from a threaded
 process. It knows how the shell reached the rack, reads the journal while it waits, and records there what it did. If it dies,
-the next start of exacell reports that. A change is left alone if somebody has since set the same values on purpose, even if
-everything looks as the change left it.
+the next start of exacell reports that. A change is not taken back if somebody has set the same values again on purpose, even if
+the values look unchanged.
 """
 
 from __future__ import annotations

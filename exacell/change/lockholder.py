@@ -72,7 +72,7 @@ class Holder:
         return alive(Actor(host=self.host, pid=self.pid, started=self.started))
 
     def is_process(self, other: Holder) -> bool:
-        """Return whether both are the same process."""
+        """Return whether ``other`` is the same process."""
         return (self.host, self.pid, self.started) == (other.host, other.pid, other.started)
 
     def __str__(self) -> str:

@@ -66,7 +66,7 @@ class Wave:
 
 
 class Targets:
-    """The cells and hosts for which the lines of one recipe run, as far as waves depend on them.
+    """The cells and hosts of the lines of one recipe, if waves depend on them.
 
     Args:
         on: the ON of the line that runs the recipe; empty for none.

@@ -345,7 +345,7 @@ class JournalFile:
         return str(error)
 
     def refuse_cut(self) -> None:
-        """Raise JournalError if the row that the head names does not exist as it was written.
+        """Raise JournalError if the head's row is missing or was edited.
 
         Raises:
             JournalError: rows are missing or edited.

@@ -26,7 +26,7 @@ def gone(error: OSError) -> bool:
 
 
 def lost(error: OSError) -> bool:
-    """Return whether an error is that of standard output, which can't be written any more; such an error names no file."""
+    """Return whether an error means that standard output can't be written any more; such an error names no file."""
     if error.filename is not None:
         return False
     return error.errno in _FULL or (error.errno == errno.EBADF and _only_reads(1))

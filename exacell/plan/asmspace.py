@@ -189,8 +189,8 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
 def sizes_over(clusters: Sequence[tuple[AsmFacts, Sequence[Told]]], grids: Iterable[GridDisk]) -> dict[str, int]:
     """Return grid disk (lower case) → the largest size in bytes that an instance reports for it.
 
-    Left out are disks of no cluster or of several clusters, disks of a disk group in which data is moved, and disks whose size
-    is not reported by every instance that has the disk group mounted.
+    Some disks are left out: those of no cluster or of several clusters, those of a disk group in which data is moved, and those
+    whose size is missing on an instance that has the disk group mounted.
     """
     found: dict[str, int] = {}
     for grid in grids:

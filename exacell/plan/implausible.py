@@ -9,7 +9,7 @@ from exacell.plan.facts import CELL, CELL_PMEM, CellFacts
 
 
 def untold(fact: CellFacts, statements: Sequence[str]) -> str:
-    """Return, as one clause, why LIST CELL does not show whether a cell has dirty data; empty if it does."""
+    """Return a clause if LIST CELL lacks the attributes that show whether a cell has dirty data; else empty."""
     asked = CELL in statements or CELL_PMEM in statements
     return (
         "LIST CELL showed neither releaseVersion nor flashCacheMode"

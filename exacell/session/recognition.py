@@ -234,8 +234,8 @@ class Recognition:
         return found
 
     def renew(self) -> tuple[list[str], list[str]]:
-        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts
-        that answered, and those that were not reached, whose old identities stay."""
+        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts that
+        answered, and those that did not; the latter keep their old identities."""
         with self._lock:
             rack = self._session.need_rack()
             hosts = _hosts(rack)

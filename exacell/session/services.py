@@ -330,8 +330,8 @@ class Fallbacks:
         self._ids: dict[str, str] = {}
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
-        """Show for which cells reads log in as another user, which start a CellCLI for each read, and which names lead to the
-        same cell; each once."""
+        """Show each of these once: cells on which reads log in as another user, cells that start a CellCLI for each read, and
+        names that lead to the same cell."""
         new = transport.read_fallback - self._logins
         if new:
             self._logins |= new

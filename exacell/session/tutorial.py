@@ -49,7 +49,7 @@ def _words_of(line: Line) -> tuple[str, ...]:
 
 
 def said(*words: str, flag: str = "", refused: bool = False) -> Check:
-    """Return a check that a statement which begins with these words succeeded, or that it was refused."""
+    """Return a check that a statement with these first words succeeded, or was refused."""
 
     def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words:

@@ -96,7 +96,7 @@ class OwnedWay(Way):
     """The way to something with one state on all of its nodes: each owner, a cluster or a database, has a client.
 
     Args:
-        clients: by owner, what :meth:`opened` has returned for it.
+        clients: owner → its client, as :meth:`opened` has returned it.
     """
 
     def __init__(self, clients: Mapping[str, Any]) -> None:

@@ -51,7 +51,7 @@ class Targets:
     """The targets of plans on one rack, each asked and sent to in the way of its kind.
 
     Args:
-        clients: what :func:`opened` has returned for the steps that come.
+        clients: the clients that :func:`opened` has returned for the coming steps.
     """
 
     def __init__(self, fleet: Fleet, clients: Mapping[str, Any]) -> None:

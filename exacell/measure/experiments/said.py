@@ -192,7 +192,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
-    """Yield how often, how long, at which level and why the experiment paused for production."""
+    """Yield sentences about the pauses for production: their number, length, level and reason."""
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
@@ -212,7 +212,7 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
 
 
 def _at_levels(experiment: Experiment) -> str:
-    """Return how often it paused at each level, and how many of these runs were repeated."""
+    """Return the number of pauses at each level, and how many of these runs were repeated."""
     told = []
     for level, (times, again) in experiment.gave_way.items():
         told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} repeated)" if again else ""))

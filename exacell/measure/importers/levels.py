@@ -212,7 +212,7 @@ def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:
 
 
 def effective(values: Sequence[float]) -> int:
-    """Return the number of independent values that are worth as much as samples in a row: n (1 - r) / (1 + r), r between
+    """Return the number of independent values that are worth as much as these successive samples: n (1 - r) / (1 + r), r between
     neighbours.
 
     Source: reference measurement.md 2.4.

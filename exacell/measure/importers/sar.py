@@ -1,6 +1,6 @@
 """Import sar of sysstat: interfaces (-n DEV, -n EDEV), disks (-d) and processors (-u), as text and as sadf -j prints them.
 
-Columns are found by name. Source: sysstat 12.6.1, run; older columns as its manual of 10 and 11 has them.
+Columns are found by name. Source: output of sysstat 12.6.1; for older columns its manuals of 10 and 11.
 """
 
 from __future__ import annotations

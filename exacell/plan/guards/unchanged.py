@@ -136,7 +136,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _with_drops(plan: Plan, statement: Change, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan with a DROP as inverse on the cells that show that they do not have the object."""
+    """Return the plan with a DROP as inverse, on cells whose answer shows that the object does not exist."""
     made = {name.lower() for name in statement.names}
     cells = [cell for cell, rows in told.items() if not made & {str(row.get("name")).lower() for row in rows}]
     drop = render(Change(verb=Verb.DROP, object=statement.object, names=statement.names))
@@ -289,7 +289,7 @@ def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _down(row: Mapping[str, Any]) -> list[str]:
-    """Return the services of Exascale that a cell may have and that do not run, or whose state is not shown."""
+    """Return the services of Exascale that a cell may have and that do not run or do not show their state."""
     if release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES):
         return []
     return [service for service, name in _EXASCALE.items() if str(row.get(name)).lower() != "running"]

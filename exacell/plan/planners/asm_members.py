@@ -108,7 +108,7 @@ class Maker:
         return f"DISK {', '.join(disk.name for disk in disks)}"
 
     def same(self) -> Check:
-        """Return the check that the group still has as many disks as were read."""
+        """Return the check that the number of disks of the group is still the one that was read."""
         return group_check(self.name, "disks", len(self.members), why="somebody else changed it")
 
     def _released(self, name: str) -> bool:

@@ -222,7 +222,7 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
 
 
 def _asm_stages(wanted: _Resize, asm: AsmFacts, group: DiskGroup, sent: Collection[str]) -> list[Stage]:
-    """Return the stage that resizes the disk group, after a stage that waits if a ``sent`` statement already began a rebalance.
+    """Return the stage that resizes the disk group; if a ``sent`` statement has begun a rebalance, wait first.
 
     Raises:
         RefusedError: it is being rebalanced for another reason, or with power 0.
