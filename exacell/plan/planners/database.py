@@ -39,7 +39,7 @@ _SETTLES = 600.0
 
 
 def asked(change: SqlChange) -> tuple[Check, ...]:
-    """Return checks that name the records that must be read before a plan is made."""
+    """Return checks that name the records to read before a plan is made."""
     match change:
         case SetParameter():
             names = PAIR if change.name in PAIR else (change.name,)
