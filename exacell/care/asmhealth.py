@@ -34,8 +34,8 @@ def with_asm(findings: Mapping[str, Sequence[Finding]], clusters: Sequence[AsmFa
 def _cell_of(disk: AsmDisk, cells: Collection[str]) -> str:
     """Return the cell of a disk, by the disk's name or its failure group; empty if it belongs to none of ``cells``.
 
-    An offline disk has no path. Source: reference asm.md, on Exadata a disk is named as its grid disk, which ends in the
-    cell's name, and the failure group as the cell.
+    An offline disk has no path. Source: reference asm.md: on Exadata a disk has the name of its grid disk, which ends in the
+    cell's name; a failure group has the cell's name.
     """
     name = disk.name.lower()
     for cell in cells:

@@ -61,7 +61,7 @@ def refuse_session_bound(sql: str) -> None:
     """Raise RefusedError if a statement has no effect after its session has ended.
 
     Raises:
-        RefusedError: it has none; the hint shows what to send instead.
+        RefusedError: it has no effect then; the hint shows what to send instead.
     """
     found = _BOUND.match(bare_of(sql))
     if found is None:
@@ -262,7 +262,8 @@ _ABSENCES: Sequence[tuple[str, str]] = (
     ("ALTER", r"\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)"),
     (_ANY, rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}"),
 )
-"""What takes disks of a group offline without a time after which ASM drops them, so that the group's own clock counts."""
+"""Statements that take disks of a group offline without a time after which ASM drops them, so that the group's own clock
+counts."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 

@@ -88,7 +88,7 @@ def _begins(line: str, names: Sequence[str], *, tabbed: bool, row: Sequence[str]
 
 
 def _place(names: Sequence[str]) -> int:
-    """Return the index of the column with several lines; the last column if none is known to be one."""
+    """Return the index of the column with several lines; the last column if no column is known to be one."""
     return next((index for index, name in enumerate(names) if name.lower() in _TEXTS), len(names) - 1)
 
 

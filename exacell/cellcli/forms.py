@@ -27,7 +27,7 @@ class Form:
         names: how many names may be given: 0, 1, or 2, which means several.
         bare: whether no object may be named (there is only one, or a setting names it).
         media: the words that may follow ALL.
-        actions: phrase → the words of which one follows it; empty for none, ANY for any one word.
+        actions: phrase → the allowed words after it; empty: no word may follow; ANY: any one word.
         flags: phrases that may be added, in the order in which they are written.
         settings: attributes that may be set, in CellCLI's spelling, or ANY, or MODIFIABLE.
         extra: more attributes that may be set.

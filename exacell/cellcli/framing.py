@@ -144,7 +144,7 @@ class Probe:
         return self._line_end(self._names[-1], 0) >= 0
 
     def found(self) -> Marker | None:
-        """Return the best marker that works according to the output so far; None if none does."""
+        """Return the best marker that works according to the output so far; None if no marker works."""
         for index, template in enumerate(TEMPLATES):
             found = self._before(*self._names[2 * index : 2 * index + 2])
             if found is not None:
@@ -210,7 +210,7 @@ class Framer:
 
         Args:
             name: a name never used before in any session.
-            fence: another such name if output of earlier statements may still arrive; None if none can.
+            fence: another such name if output of earlier statements may still arrive; None if no such output can come.
         """
         if self.pending:
             raise ValueError("one batch at a time")

@@ -66,7 +66,8 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 class DirectiveChange:
     """One difference between two plans. ``attribute`` is empty if a whole directive was added or removed.
 
-    ``before`` and ``after`` are values of the attribute or texts of the directive; None if there was or is none.
+    ``before`` and ``after`` are values of the attribute or texts of the directive; None if there was no value before, or is
+    none after.
     """
 
     directive: str

@@ -164,7 +164,7 @@ class Change:
         filters: conditions on the objects (GRIDDISK, METRICDEFINITION).
         action: the phrase for what to do, in capitals: ``FLUSH``, ``CANCEL FLUSH``, ``INACTIVE``,
             ``SHUTDOWN SERVICES``, ``DROP FOR REPLACEMENT`` …; empty for plain settings.
-        argument: what the action applies to, such as the service; empty if the action takes none.
+        argument: the object of the action, such as the service; empty for actions without one.
         settings: ``attribute=value`` in the order given.
         definitions: CREATE CELLDISK ((name=…),(name=…)), one tuple of settings a cell disk.
         flags: FORCE, NOWAIT, IGNORE REDUNDANCY …, in capitals, in the order in which CellCLI writes them.

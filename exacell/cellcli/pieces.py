@@ -159,9 +159,7 @@ class XmlPieces:
     def blocks(self, names: Sequence[str]) -> Iterator[Columns]:
         """Yield the records by column, many at a time; an attribute that a record does not have is an empty text."""
         for number, (shape, body) in enumerate(self._bodies(looked=True)):
-            with (
-                without_collecting()
-            ):  # Each record is a tuple only for a moment; garbage collection would take longer.
+            with without_collecting():  # Each record is a tuple for a moment: checking these would take longer.
                 own, rows = _by_tree(body) if shape is None or number in self._odd else shape.read(body)
                 columns = dict(zip(own, zip(*rows, strict=True), strict=True))
                 absent = ("",) * len(rows)

@@ -329,7 +329,7 @@ def _document(text: str) -> XmlDocument:
 
     end = text.rfind("</cli-output>")
     closed = text[: end + len("</cli-output>")] if end >= 0 else text.rstrip()
-    # The text is decoded already, whatever encoding it declares.
+    # The text is decoded already; the encoding that it declares does not matter.
     parser = ElementTree.XMLParser(encoding="utf-8")
     try:
         root = ElementTree.fromstring(closed.encode(), parser=parser)

@@ -455,7 +455,7 @@ def typed_value(text: str, kind: Kind) -> Value:
 
 
 def metric_value(text: str) -> tuple[Value, str]:
-    """Return the number and the unit of ``3,418 IO requests``; the unit is empty if none is printed, as in XML.
+    """Return the number and the unit of ``3,418 IO requests``; the unit is empty if it is not printed, as in XML.
 
     A text that does not begin with a number is returned unchanged.
     """

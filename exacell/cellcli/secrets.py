@@ -24,7 +24,7 @@ WORD = r"secret_[0-9a-f]{12}_not_kept"
 _WORDS = pattern(rf"""(["']?){WORD}\1""")
 
 _NAMED_SO = r"\w*(?:pwd|passw\w*|passphrase\w*|privkeypw)|pw"
-"""Names of passwords in any dialect. ``pwd`` alone is a shell variable and no secret."""
+"""Names of passwords in any dialect. ``pwd`` alone is a shell variable, not a secret."""
 
 _QUOTED = "|".join(
     (

@@ -1,7 +1,7 @@
 """Find passwords, keys and tokens in shell commands, in addresses, and in wrong statements about keys. Pure.
 
 A short table (``data/options.tsv``) has the options of well-known programs; ``--password``, ``--token`` and similar options of
-any program count, too. Found secrets are masked for display, never replaced in what is sent.
+any program count, too. Found secrets are masked for display, never in the text that is sent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FED = (
 class Hint:
     """A pattern, and words; each matching text contains at least one of the words.
 
-    Nearly all texts contain none of them, which is quick to check: a cell's answer may have a million letters.
+    Nearly all texts contain no such word, which is quick to check: a cell's answer may have a million letters.
 
     Attributes:
         words: in ASCII, lower case.

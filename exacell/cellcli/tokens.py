@@ -188,7 +188,7 @@ class Cursor:
         """Return the next token and step over it.
 
         Raises:
-            StatementError: there is none.
+            StatementError: there is no further token.
         """
         token = self.token
         if token is None:

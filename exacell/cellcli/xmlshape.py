@@ -22,7 +22,7 @@ _HEAD = pattern(
 _PAIR = pattern(rf' ({_NAME})="([^"]*)"')
 _END = "</cli-output>"
 _SIGNS = bytes([*b"\t\n", *range(0x20, 0x7F)])
-"""What a document may consist of; the parser would change or refuse some of the others."""
+"""The characters that a document may have; the parser would change or refuse some of the others."""
 
 
 class Plain(NamedTuple):

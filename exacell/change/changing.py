@@ -1,8 +1,8 @@
 """Carry a plan through a session: show it, apply the session's policy, ask, carry it out, and report.
 
 Every write of every surface comes through here, so that nothing bypasses read-only mode, confirmation, the lock and the
-journal. Before anybody confirms, the transport is asked whether it can carry the plan, so that no plan stops half-way for
-that reason. The plan rolls as its flags ask and as its rack demands.
+journal. Before the question, the transport is asked whether it can carry the plan; so no plan stops half-way for that reason.
+The plan rolls as its flags ask and as its rack demands.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _refuse_shut_out(planned: Planned, canary: str) -> None:
 
 
 def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[str, Value]) -> Plan:
-    """Return the plan with its cells in waves if that was asked for, or if the rack or the plan demands it.
+    """Return the plan with its cells in waves, if the flags, the rack or the plan demand waves.
 
     Raises:
         RefusedError: it was asked for and can't be done.
@@ -183,7 +183,7 @@ def carry_out(
     flags: Mapping[str, Value],
     own: Sequence[Flag] = (),
 ) -> Result:
-    """Show a plan, ask, carry it out and return one record per target; the result also holds what was planned.
+    """Show a plan, ask, carry it out and return one record per target; the result also contains the plan.
 
     Args:
         flags: of the statement, with the flags that were given for all statements.

@@ -15,7 +15,7 @@ from exacell.session.given import Request, Services, Session
 
 
 def current_rack(session: Session, services: Services) -> RackConfig | None:
-    """Return the rack of the session; None if no rack was asked for and none is current.
+    """Return the rack of the session; None if no rack was asked for and no rack is current.
 
     If the default rack can't be read, one line says so, because its production mark has no effect then.
 
@@ -63,7 +63,7 @@ class Work:
         flags: the statement's: whether the work was accepted, and the reason for it.
         accept: how to accept the work, if that is possible.
         where: the cells that it goes to, for messages.
-        undone: words for what was not done if it is refused.
+        undone: words for a refusal: the work that was not done.
         instead: another way to do it, in exacell or elsewhere.
         named: the rack's configuration names the unread programs, so that production alone does not refuse them.
         targets: the targets that it goes to; None for this machine.
@@ -148,7 +148,7 @@ def journal_refusal(
     statement: str,
     flags: Mapping[str, Value],
 ) -> None:
-    """Record a refusal as a change of one row, unless nothing was to be sent; if the journal can't take it, a message says so."""
+    """Record a refusal as a change of one row, unless nothing was to be sent; a message reports if that is not possible."""
     if flags.get("dry-run"):
         return
     from exacell.journal.record import Row

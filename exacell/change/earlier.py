@@ -1,4 +1,4 @@
-"""Read in the journal what earlier changes did: which change they continued, what they sent, what can be taken back.
+"""Read in the journal what earlier changes did: the change that they continued, their statements, and what can be taken back.
 
 Nothing here asks a target or writes a row. A change can be taken back if it did something, or was stopped before it did.
 """
@@ -58,7 +58,7 @@ def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[st
 
 
 def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
-    """Return, by target, the statements that take back a change and those that continued it."""
+    """Return, by target, the statements that take back a change together with its continuations."""
     found: dict[str, tuple[str, ...]] = {}
     for row in journal.whole_state(rack, change).plans:
         found |= row.inverse  # The first one of a target, unless somebody changed the value later (changed_since).
@@ -149,7 +149,7 @@ def newest_to_undo(session: Session, services: Services) -> int:
     It did something, or was stopped before it did, and is neither an undo nor undone.
 
     Raises:
-        RefusedError: there is none.
+        RefusedError: there is no such change.
     """
     rack = session.need_rack().name
     for number, _ in _to_undo(session, services):

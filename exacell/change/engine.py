@@ -62,7 +62,7 @@ FRESH = 30.0
 """Seconds after which a look before a statement no longer counts: one cell delayed the others, or this host slept."""
 
 LOOKS = 3
-"""How often cells are looked at that take longer than that to answer."""
+"""How often cells that take longer than that to answer are read."""
 
 
 class Engine:
@@ -255,7 +255,7 @@ class Engine:
     def _stage(self, stage: Stage, steps: Sequence[Step], run: Run, board: Board, *, mending: bool) -> None:
         ready = self._admit(stage, steps, run, mending=mending)
         looked = self._passing()
-        # Nothing is repaired either: the operator who took the rack over decides now, and is told what is left.
+        # Nothing is repaired either: the operator who took the rack over decides now, and sees a message about it.
         why = self._permit() if ready else ""
         if why:
             run.skip(ready, why, mending=mending)

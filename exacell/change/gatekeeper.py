@@ -20,7 +20,7 @@ from exacell.session.asm import AsmClient
 from exacell.session.fleet import Fleet
 
 LEFT_ALONE = 60.0
-"""Seconds to wait for a gate that only caches left off by earlier waves keep closed. In this time a statement whose answer
+"""Seconds to wait for a gate that is closed only because earlier waves left caches off. In this time a statement whose answer
 was lost may still switch one on."""
 
 

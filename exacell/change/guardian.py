@@ -2,8 +2,8 @@
 
 It is started with its own descriptors in its own session, so that it outlives the shell; it is never forked from a threaded
 process. It knows how the shell reached the rack, reads the journal while it waits, and records there what it did. If it dies,
-the next start of exacell reports that. A change is left alone if somebody has since set the same values on purpose, even if
-everything looks as the change left it.
+the next start of exacell reports that. A change is not taken back if somebody has set the same values again on purpose, even if
+the values look unchanged.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def watch(
         ticks: returns seconds that no change of the clock affects; None means seconds since the host started, including sleep.
         revert: takes the change back and returns why that failed, empty if it did not. MovedError ends the attempts: a value
             that somebody changed meanwhile does not come back by waiting. InterruptedByUserError ends them too: the guardian
-            was told to end.
+            was asked to end.
     """
     journal.append(errand.rack, errand.change, [Row(kind="guardian", body=actor())])
     ticks = ticks or uptime
@@ -149,7 +149,7 @@ def watch(
 
 
 def _mine(journal: Journal, errand: Errand) -> Deadline | None:
-    """Return the deadline of this guardian's change, or of the first change of its run that still waits; None if none waits."""
+    """Return the deadline of this guardian's change, or of the first change of its run that still waits; None without one."""
     return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
@@ -163,7 +163,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
 
     Raises:
         MovedError: somebody has since changed what the change left, even if it looks the same again now.
-        InterruptedByUserError: the process was told to end before everything was taken back.
+        InterruptedByUserError: the process was asked to end before everything was taken back.
     """
     from exacell.change.undoing import undo
     from exacell.session.opening import open_session

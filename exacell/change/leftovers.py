@@ -30,7 +30,7 @@ _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 def look(
     session: Session, services: Services, runs: Collection[str] = ()
 ) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
-    """Return what earlier changes still leave behind, and a line for each kind of thing that could not be checked.
+    """Return the things that earlier changes still leave behind, and a line for each kind of thing that could not be checked.
 
     Only cells on which something was left are asked, and none while a change is being carried out.
 

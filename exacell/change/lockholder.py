@@ -35,7 +35,7 @@ class Holder:
     Attributes:
         user: operating-system user; ``sudo`` is the user who became that user by sudo, empty for none.
         started: distinguishes the process from a later one with the same number.
-        change: the number of the change in that user's journal; empty if none has begun.
+        change: the number of the change in that user's journal; empty if no change has begun.
         kept: True if ``lock`` took the lock; only ``unlock`` gives it back.
     """
 
@@ -72,7 +72,7 @@ class Holder:
         return alive(Actor(host=self.host, pid=self.pid, started=self.started))
 
     def is_process(self, other: Holder) -> bool:
-        """Return whether both are the same process."""
+        """Return whether ``other`` is the same process."""
         return (self.host, self.pid, self.started) == (other.host, other.pid, other.started)
 
     def __str__(self) -> str:

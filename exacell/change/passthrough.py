@@ -371,7 +371,7 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
 def _list_xml(services: Services, request: Request, statement: List, kind: ObjectType, form: str) -> Result:
     columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
     if columns and statement.object == "METRICHISTORY":
-        # In XML a cell prints all attributes if none is named, half as much again; an hour's history is large enough.
+        # In XML a cell prints all attributes if no attribute is named, half as much again; an hour's history is large enough.
         statement = replace(statement, attributes=tuple(columns))
     answers = services.query(render(statement), exact=True, in_pieces=True, timeout=request.read_timeout)
     if statement.object.startswith("METRIC") and "metricValue" in columns:

@@ -260,7 +260,8 @@ def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) ->
     """Return a line for each cache that is still off after a failed or broken-off change, according to the journal.
 
     The line names the cells, the change and the statement to type. A cache that was meant to end off is left out, as is the work
-    of a living process. ``retry failed`` is named if it continues that change, or the one that was to switch the cache on again.
+    of a living process. ``retry failed`` is named if it continues that change, or a change that was meant to switch the cache
+    on again.
 
     Args:
         broken_off: returns whether a recipe's run, given by its key, ended badly: then the cache was not meant to stay off.
@@ -295,7 +296,7 @@ def _unmeant(journal: Journal, rack: str, item: CachingOff, broken_off: Callable
 
 
 def _repeats(journal: Journal, newest: Planned, item: CachingOff) -> bool:
-    """Return whether ``retry failed`` continues the change that left the cache off, or the one that switches it on again."""
+    """Return whether ``retry failed`` continues the change that left the cache off, or the change that switches it on again."""
     change = journal.state(newest.rack, item.change).plan
     same = change is not None and change.root == newest.root
     open_ones = set(item.cells) & journal.state(newest.rack, newest.change).left

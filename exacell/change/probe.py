@@ -1,4 +1,4 @@
-"""Ask cells whether a cache that a change may have left off caches now, and name the statement that makes it cache again."""
+"""Ask cells for the present state of a cache that a change may have left off, and name the statement that switches it on."""
 
 from __future__ import annotations
 

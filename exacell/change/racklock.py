@@ -9,7 +9,7 @@ All users of the host can read the file, so it never contains a statement or a r
 can write it too: its content is believed only in the form that we write, and is never printed as something to do.
 
 Each user has a separate journal, so the file also names users whose changes left something behind: their process ended in
-the middle of a change, or the change ended with something to repair. Other operators are told when they begin a change.
+the middle of a change, or the change ended with something to repair. Other operators see that when they begin a change.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SHARED = Path("/var/tmp")
 """The one place for all users of a host: a system folder with the sticky bit, in which nobody can remove others' files."""
 
 _REMEMBERED = 8
-"""How many users are remembered that left something behind."""
+"""The largest number of users in the file who left something behind."""
 
 _READING = 1.0
 """Seconds that a reader waits for a writer: a user who keeps the file locked must not stop reads."""
@@ -230,7 +230,7 @@ class RackLock:
         try:
             yield
         finally:
-            # Somebody else made the file unreadable; the next operator is told.
+            # Somebody else made the file unreadable; the next operator sees that.
             with suppress(LockedError):
                 self._release()
 

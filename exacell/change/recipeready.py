@@ -59,7 +59,7 @@ class ReadyLine:
 
     @property
     def effect(self) -> Effect:
-        """Return what the line may change."""
+        """Return the effect that the line may have."""
         return self.line.effect if self.kept is None else self.kept.effect
 
     @property
@@ -317,7 +317,7 @@ def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str
     """Raise RecipeError if the rack has no cell or host that a line names; ``finally`` could not run either.
 
     Raises:
-        RecipeError: the rack has none.
+        RecipeError: the rack has no such cell or host.
     """
     try:
         session.selection.targets(on)
@@ -422,7 +422,7 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
     """Raise RecipeError if a need of the recipe is not met.
 
     Raises:
-        RecipeError: names the cells and what they have instead.
+        RecipeError: names the cells, and the release or mode that they have instead.
     """
     needs = [Need.of(text) for text in recipe.needs]
     rack = session.need_rack()
@@ -466,7 +466,7 @@ def opaque_accepted(
     dry: bool,
     loads: frozenset[str] = frozenset(),
 ) -> bool:
-    """Return True if unreadable parts of the recipe may run, False if it has none that need consent.
+    """Return True if unreadable parts of the recipe may run, False if no part of it needs consent.
 
     They may run if they were accepted. If not, the user is asked once, if the recipe says ``needs opaque`` or a load was given.
 

@@ -218,7 +218,7 @@ class RecipeRunner:
         self._note(number, DONE)
 
     def _left_of(self, each: ReadyLine) -> Iterator[str]:
-        """Yield which waves were carried out and which were not, if the run stopped in or before one of them."""
+        """Yield the waves that were carried out and the other ones, if the run stopped in or before a wave."""
         wave = each.wave
         if wave is not None:
             where = "in" if (wave.line, wave.number) in self._passed else "before"

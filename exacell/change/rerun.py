@@ -1,4 +1,4 @@
-"""Find out how a run's line ended that was under way when its process was killed, and finish it if possible.
+"""Find out the end of a run's line whose process was killed, and finish the line if possible.
 
 Changes that exacell planned are settled and finished like ``resume N``; a command that runs apart on hosts is followed again.
 Unreadable work is repeated only if the user accepted that. Reads are repeated by the caller.

@@ -366,7 +366,7 @@ def _nothing_left(session: Session, services: Services, row: Planned, origin: st
 
 
 def _look_at_caches(session: Session, services: Services, root: int) -> None:
-    """Record which caches cache again, of those that a change or its parts left off; no later plan records this."""
+    """Record that caches which a change or its parts left off cache again; no later plan records this."""
     rack = session.need_rack().name
     left = CACHES.left(services.journal, rack)
     own = [item for item in left if root_of(services.journal, rack, item.change) == root]

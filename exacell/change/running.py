@@ -210,7 +210,7 @@ REPLY_KEPT = 20_000
 
 
 def told_late(result: StepResult) -> StepResult:
-    """Return the result for people: a statement that was sent too long after its look is a failure, whatever it did."""
+    """Return the result for people: a statement that was sent too long after its look counts as a failure, with any outcome."""
     why = why_late(result.looked)
     if not why:
         return result

@@ -255,7 +255,7 @@ class _GoingOn:
         return found
 
     def _abandoned(self) -> dict[str, LineState]:
-        """Return place → state that marks the next line of each begun recipe as failed, so that only final lines remain."""
+        """Return place → state in which the next line of each begun recipe counts as failed; then only final lines remain."""
         failed: dict[str, LineState] = {}
 
         def mark(ready: Ready) -> None:

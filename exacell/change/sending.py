@@ -64,7 +64,7 @@ class Sending:
                 self._board.set(target, _NO_PERCENTAGE)
 
     def apart(self, left: Sequence[str]) -> str:
-        """Return a phrase about targets of ``left`` whose progress is not known; empty if there are none."""
+        """Return a phrase about targets of ``left`` whose progress is not known; empty without such targets."""
         with self._lock:
             there = [target for target in left if target in self._untold]
         return f"; {fold(there)}: {_NO_PERCENTAGE}" if there else ""

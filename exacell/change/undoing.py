@@ -423,7 +423,7 @@ def _only_emptied(steps: Sequence[Step]) -> bool:
 
 
 def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
-    """Raise RefusedError if a cell on which the change left something, or the change as a whole, has no inverse.
+    """Raise RefusedError if the change has no inverse, as a whole or on a cell on which it left something.
 
     Args:
         way: returns the statement that takes back another change instead.

@@ -66,7 +66,7 @@ class Wave:
 
 
 class Targets:
-    """The cells and hosts for which the lines of one recipe run, as far as waves depend on them.
+    """The cells and hosts of the lines of one recipe, if waves depend on them.
 
     Args:
         on: the ON of the line that runs the recipe; empty for none.
@@ -143,7 +143,7 @@ class Targets:
         return Wave(line=source.turns.number, number=number, all=self._waves[source.turns.number])
 
     def line(self, source: RecipeLine, line: Line, wave: Wave | None) -> Line | None:
-        """Return a line with its cells or hosts; None if none of them is in its wave.
+        """Return a line with its cells or hosts; None if no cell or host of it is in its wave.
 
         Raises:
             RecipeError: it changes cells, and its wave has hosts.

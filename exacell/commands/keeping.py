@@ -69,7 +69,7 @@ def _shown(session: Session, services: Services, request: Request, call: Call, f
 
 
 def _with_note(keeping: Keeping, result: Result) -> Result:
-    """Return the result with a note of what is now kept under the name."""
+    """Return the result with a note about the files that are now kept under the name."""
     own = [row for row in kept(keeping.journal, keeping.rack) if (row.run, row.name) == (keeping.run, keeping.name)]
     if not own:
         return result

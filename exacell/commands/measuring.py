@@ -49,7 +49,7 @@ def summarize_traces(session: Session, services: Services, call: Call) -> Result
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: a file or collection does not exist or can't be read, or none contains the event.
+        RefusedError: a file or collection does not exist or can't be read, or no file contains the event.
     """
     event = call.text_arg("event")
     found = together(traces_of(session, services, call.text_arg("files"), event))

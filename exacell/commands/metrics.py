@@ -92,7 +92,7 @@ def _kept(
     hosts: Mapping[str, Mapping[str, str]],
     read: tuple[Mapping[str, CellCounters], tuple[str, ...], ExitCode],
 ) -> Result:
-    """Store what was read as a snapshot, and return records about it."""
+    """Store the counters that were read as a snapshot, and return records about it."""
     cells, problems, code = read
     listed = kind.startswith(LISTED)
     if not cells:

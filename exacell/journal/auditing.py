@@ -249,7 +249,7 @@ class Common:
         return steps
 
     def verified(self, entry: Entry) -> str:
-        """Return what a done step proved by reading back; empty if the row is not an outcome, or nothing was done or proved."""
+        """Return the values that reading back has proved for a done step; empty without such values."""
         if not isinstance(entry, Outcome) or entry.state != "done":
             return ""
         step = self._steps.get(entry.key)

@@ -205,7 +205,7 @@ class WaitingRun:
                 set_deadline(journal, rack, item.change, item.statement, self.within, run=self.first, going_on=True)
 
     def over(self, journal: Journal, rack: str) -> datetime | None:
-        """Start the time for all changes that still wait, and return its end; None if none waits."""
+        """Start the time limit for all changes that still wait, and return its end; None if no change waits."""
         waiting = {item.change for item in open_deadlines(journal, rack)}
         until = None
         for change, statement in self.changes.items():
@@ -218,7 +218,7 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
     """Keep a change, or every waiting one if ``change`` is None, and return the changes that waited.
 
     Raises:
-        RefusedError: the change does not wait, or none does.
+        RefusedError: the change does not wait, or no change waits.
     """
     waiting = open_deadlines(journal, rack)
     groups = {item.group for item in waiting if item.change == change}

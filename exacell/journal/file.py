@@ -335,7 +335,7 @@ class JournalFile:
         )
 
     def amiss(self, error: Exception) -> str:
-        """Return what is wrong with the rows' file, in words for a reader who does not know SQLite's."""
+        """Return the problem of the rows' file, in words for a reader who does not know SQLite's."""
         if os.path.isdir(self.path):
             return "it is a directory"
         if "no such table" in str(error):
@@ -345,7 +345,7 @@ class JournalFile:
         return str(error)
 
     def refuse_cut(self) -> None:
-        """Raise JournalError if the row that the head names does not exist as it was written.
+        """Raise JournalError if the head's row is missing or was edited.
 
         Raises:
             JournalError: rows are missing or edited.
@@ -399,7 +399,7 @@ class JournalFile:
         return f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
     def damage(self) -> str:
-        """Return what SQLite finds wrong with the file itself, one line; empty if nothing is wrong."""
+        """Return the problem that SQLite finds in the file itself, one line; empty without a problem."""
         try:
             # Damaged indexes hide rows from queries that use them; the rows themselves are checked by the chain.
             found = self._ask("pragma integrity_check(1)", (), mode="ro")

@@ -29,7 +29,7 @@ FLASHCACHE = "flashcache"
 """The cache of rows that name none."""
 
 GRID_DISKS = "griddisks"
-"""All grid disks of a cell: what a statement with ALL switches, and what an observation of them is about."""
+"""All grid disks of a cell: a statement with ALL switches them, and an observation may be about them."""
 
 GONE, UNTOLD = "gone", "untold"
 """The words in rows for a cache that a cell does not have, and for one whose state the cell does not show."""
@@ -110,7 +110,7 @@ class Leftover(ABC, Generic[Item]):
                         left[place] = earlier
         return left
 
-    # -- what a kind says ------------------------------------------------------------------------------------------
+    # -- rules of a kind -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def rows(self, journal: Journal, rack: str) -> Iterable[Entry]:
@@ -466,7 +466,7 @@ def _action(row: StepRow, intent: Intent | None) -> tuple[str, tuple[str, ...]]:
     return services_of("" if intent is None else intent.statement)
 
 
-# -- rows of what was observed -------------------------------------------------------------------------------------------
+# -- rows about observations ---------------------------------------------------------------------------------------------
 
 
 def note_back(journal: Journal, rack: str, kind: Leftover[Any], back: Mapping[str, Collection[str]]) -> str:

@@ -271,7 +271,8 @@ class JournalReader(JournalFile):
     def unfinished(self, rack: str) -> list[Planned]:
         """Return the plan rows of changes that never ended, oldest first.
 
-        Left out are changes that were resumed or retried, and those that continued or took back a change that is undone since.
+        Changes that were resumed or retried are left out, and so are continuations and undos of a change that has been undone
+        since.
         """
         # The plus sign keeps SQLite from searching by kind: reading all ends for each plan of a long journal takes minutes.
         end = "later.rack = entry.rack and later.change = entry.change and +later.kind = 'end'"

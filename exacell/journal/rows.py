@@ -169,7 +169,7 @@ class Planned(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class Kept(Headed):
-    """A file that a recipe's run has kept. Its row belongs to the change that fetched it, or begins a change if none did.
+    """A file that a recipe's run has kept. Its row belongs to the change that fetched it, or begins a change if no change did.
 
     Attributes:
         run: the run.

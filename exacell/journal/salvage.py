@@ -51,7 +51,7 @@ def legible(path: Path, *, last: int = 0) -> list[tuple[Any, ...]]:
 
 
 def _lengthen(copy: Path) -> None:
-    """Make the file as long as its first page says, and correct that page if it says too much."""
+    """Give the file the length in its first page, and correct that page if the length is too large."""
     with open(copy, "r+b") as stream:
         header = stream.read(_HEADER)
         size = int.from_bytes(header[_SIZE_AT : _SIZE_AT + 2], "big")

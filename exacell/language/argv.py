@@ -37,7 +37,7 @@ def argv_line(words: Sequence[str]) -> str:
 
 
 def _before_all_words(items: Sequence[str]) -> int:
-    """Return how many words come before the first word that takes all following words as they are; all words if there is none."""
+    """Return how many words come before the first word that takes all following words as they are; without one, all words."""
     for place, item in enumerate(items):
         if item.lower() in RAW_TAILS and takes_all_words(" ".join(map(_quote_word, items[: place + 1]))):
             return place

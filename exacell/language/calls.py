@@ -331,7 +331,7 @@ def _words_of_outer(command: Command, words: Sequence[Word]) -> Sequence[Word]:
 
 
 def _missing(command: Command, param: Param, place: int, key: str = "") -> StatementError:
-    """Return the error for a missing parameter; ``key`` is what was read as ``key=value`` and may hold it."""
+    """Return the error for a missing parameter; ``key`` was read as ``key=value`` and may contain it."""
     hint = f"is a blank missing in '{key}=…'?" if key else ""
     return StatementError(f"{command.name} needs {param.shape}: {param.help}", start=place, end=place, hint=hint)
 

@@ -62,7 +62,7 @@ class Line:
 
     @property
     def effect(self) -> Effect:
-        """Return what the line may change."""
+        """Return the effect that the line may have."""
         if self.call is not None:
             return self.call.command.effect
         if self.cellcli is not None:

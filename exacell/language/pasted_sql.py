@@ -14,10 +14,10 @@ _MADE = re.compile(
     r"\s+(?:(?:external|normal|high|flex|extended)\s+redundancy\b|(?=(?:quorum\s+|regular\s+)?(?:failgroup|disk)\s))",
     re.IGNORECASE,
 )
-"""What follows the name in CREATE DISKGROUP, and in no statement of exacell."""
+"""Text that follows the name in CREATE DISKGROUP, but in no statement of exacell."""
 
 _CONTENTS = frozenset(("FORCE", "INCLUDING", "EXCLUDING"))
-"""What follows the name in DROP DISKGROUP, and in no statement of exacell."""
+"""Text that follows the name in DROP DISKGROUP, but in no statement of exacell."""
 
 _OF_ASM = re.compile(
     r"(?:select|with|desc(?:ribe)?|alter\s+system)\s(?=.*(?:asm_|diskgroup))",

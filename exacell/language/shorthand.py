@@ -163,7 +163,7 @@ _HABITS = {
     "ed": "edit", "\\timing": "set timing on", "\\timing on": "set timing on", "\\timing off": "set timing off",
     "\\o": "spool off",
 }  # fmt: skip
-"""What users type from habit in another shell → the statement here."""
+"""Words that users type from habit in another shell → the statement here."""
 
 _BEGUN = {
     "\\h": "help ", "\\c": "connect ", "\\connect": "connect ", "\\i": "start ", "\\o": "spool ", "\\watch": "watch ", "\\!": "!",

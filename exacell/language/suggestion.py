@@ -1,4 +1,4 @@
-"""The data of completion: suggestions, what is known about the rack, and the pieces of a half-typed line. Pure."""
+"""The data of completion: suggestions, the known names of the rack, and the pieces of a half-typed line. Pure."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Observed:
 
     Attributes:
         cells: the difference of each cell.
-        rack: their sum; invalid if a cell has none.
+        rack: their sum; invalid if a cell has no difference.
     """
 
     before: Snapshot
@@ -195,7 +195,7 @@ def _flashlog(seen: Observed) -> Iterator[str]:
 
 
 def _no_share(what: str, lacking: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield that a share is not known, and which counter is missing on which cells."""
+    """Yield a sentence that a share is not known, with the missing counters and their cells."""
     if lacking:
         missing = "; ".join(f"{name} on {fold(cells)}" for name, cells in lacking.items())
         yield f"Not known {what}: no counter {missing}."

@@ -1,4 +1,4 @@
-"""The result of a measurement as a value: the verdict, its figures and what they are based on. Pure.
+"""The result of a measurement as a value: the verdict, its figures, and the data behind them. Pure.
 
 Snapshots, sets of trace files, imported runs and experiments produce findings; a comparison shows one on the terminal, a
 report writes it into one file. The code that produces a finding does not depend on how it is drawn.
@@ -78,7 +78,7 @@ class Distribution:
 
     Attributes:
         unit: unit of the values: ``µs``.
-        what: what the values are; only distributions of the same quantity share a chart.
+        what: the quantity; only distributions of the same quantity share a chart.
     """
 
     name: str
@@ -107,7 +107,7 @@ class Side:
 
     Attributes:
         name: the user's name for it.
-        about: what it is, a phrase.
+        about: a phrase that describes it.
         passport: condition → its value during the measurement.
     """
 
@@ -151,7 +151,7 @@ class Finding:
         tables: more tables, only in a report.
         sides: the items that were compared; the others are compared with the first.
         repeat: the statements that repeat the measurement.
-        notes: what the reader should know about how it was made.
+        notes: notes for the reader about how it was made.
         records: records for programs; if empty, ``figures`` is used.
         failed: whether there is no verdict, because a figure is missing.
     """

@@ -121,7 +121,7 @@ def _fell(name: str, first: float, second: float) -> str:
 
 
 def fell(before: CellCounters, after: CellCounters, names: Iterable[str]) -> str:
-    """Return the first counter that is smaller in the second collection, with both values; empty if none is."""
+    """Return the first counter that is smaller in the second collection, with both values; empty if no counter is smaller."""
     for name in names:
         first, second = before.values.get(name), after.values.get(name)
         if first is not None and second is not None and second < first:

@@ -1,4 +1,4 @@
-"""Describe a summary of trace files: the distribution of each event, and what is missing in the sample. Pure."""
+"""Describe a summary of trace files: the distribution of each event, and the gaps of the sample. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Show a plan on one screen above its question: warnings, one line per step, losses, what undo restores, risk, time.
+"""Show a plan on one screen above its question: warnings, one line per step, losses, undo, risk, time.
 
 Statements, steps after a failure, arithmetic, assumptions and notes are only in the whole plan (exacell.output.plans).
 """

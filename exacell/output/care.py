@@ -96,7 +96,7 @@ def health_lines(
     width: int,
     color: bool,
 ) -> list[str]:
-    """Return one line per check for a terminal: its worst word, then the cells that are not ok.
+    """Return one line per check for a terminal: the word for its worst result, then the cells that are not ok.
 
     If something is wrong, the checks that are ok share a line. The last line names the cells without an answer.
 

@@ -32,7 +32,7 @@ def exposition(
     Args:
         rows: cell → a function that reads its METRICCURRENT from the start; if the rows are in the order of names, as cells print
             them, only one row of each cell is in memory at a time.
-        means: returns what a metric is, a clause; empty if that is not known.
+        means: returns the meaning of a metric, a clause; empty if that is not known.
         counts: returns whether a metric is a counter.
     """
     lanes = (map(partial(_of_cell, cell), _by_name(read)) for cell, read in rows.items())

@@ -107,7 +107,7 @@ def meaning_of(error: ExacellError) -> str:
 
 
 def head_of(error: ExacellError) -> str:
-    """Return the first part of :func:`sentence`: what is wrong, without the way out after it."""
+    """Return the first part of :func:`sentence`: the problem, without the way out after it."""
     message = masked(" ".join(error.message.split()))
     return message.rstrip(".") if error.hint else message
 
@@ -115,7 +115,7 @@ def head_of(error: ExacellError) -> str:
 def error_lines(
     error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None, brief: bool = False
 ) -> Iterator[str]:
-    """Yield one line about what is wrong, then, for a bad statement, the statement with the wrong part underlined.
+    """Yield one line about the problem, then, for a bad statement, the statement with the wrong part underlined.
 
     Args:
         text: the line that was typed; empty for no underline.

@@ -345,7 +345,7 @@ def wants_folding(flags: Mapping[str, object], setting: str) -> bool | None:
     """Return whether equal cells are shown once; None means that it depends on where the answer goes.
 
     Args:
-        flags: the statement's flags; ``--fold`` and ``--no-fold`` win over the setting.
+        flags: the statement's flags; ``--fold`` and ``--no-fold`` have priority over the setting.
         setting: one of :data:`exacell.core.formats.FOLDING`.
 
     Raises:

@@ -28,7 +28,7 @@ LESS = "FRSX"
 them."""
 
 LESS_PROMPT = "-Psq leaves  space goes on  b goes back  / finds  ?e(end):lines %lt to %lb.$"
-"""The prompt for less: its usual colon does not show how to leave; a prompt in $LESS wins. Source: less(1), PROMPTS."""
+"""The prompt for less: its usual colon does not show how to leave; a prompt in $LESS has priority. Source: less(1), PROMPTS."""
 
 
 def wants_pager(lines: Sequence[str], setting: str, out: TextIO) -> bool:

@@ -114,7 +114,7 @@ def for_eyes(result: Result, width: int | None, color: bool, header: bool) -> It
 
 
 def _folded_texts(raw: Sequence[tuple[str, str]], *, named: bool, color: bool) -> Iterator[str]:
-    """Yield folded blocks: a line that names the cells, then what they printed."""
+    """Yield folded blocks: a line that names the cells, then their text."""
     for index, block in enumerate(fold_texts(raw)):
         if index:
             yield ""

@@ -1,8 +1,8 @@
 """Handle standard streams that can't be written any more: a closed stream or terminal, a pipe without a reader, a full file
 system.
 
-Output that can't be written stops no work on cells and does not change how the work ended: one line reports it, and only
-statements that read fail for it, as in coreutils' programs. Source: coreutils manual, exit status; write(2).
+Output that can't be written stops no work on cells and does not change how the work ended: one line reports it. Only reading
+statements fail because of it, as coreutils' programs do. Source: coreutils manual, exit status; write(2).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def gone(error: OSError) -> bool:
 
 
 def lost(error: OSError) -> bool:
-    """Return whether an error is that of standard output, which can't be written any more; such an error names no file."""
+    """Return whether an error means that standard output can't be written any more; such an error names no file."""
     if error.filename is not None:
         return False
     return error.errno in _FULL or (error.errno == errno.EBADF and _only_reads(1))

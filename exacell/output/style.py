@@ -77,7 +77,7 @@ def takes_unicode(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
     """Return whether ``stream`` takes more than ASCII: its encoding does, and the user has not asked for a plain locale.
 
     Python writes UTF-8 in the C locale too, even if the terminal can't show it. Source: PEP 540; POSIX, Base Definitions, 8.2,
-    on which variable wins.
+    on the variable that has priority.
     """
     variables = os.environ if env is None else env
     locale = variables.get("LC_ALL") or variables.get("LC_CTYPE") or variables.get("LANG") or ""

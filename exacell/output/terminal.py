@@ -339,7 +339,7 @@ class TerminalConsole:
     def read_here(self, question: str) -> str | None:
         """Show a question and read one line from standard input; empty if Ctrl-C was pressed.
 
-        None at the end of input, also if the terminal was closed, or if the program is told to end meanwhile.
+        None at the end of input, also if the terminal was closed, or if the program is asked to end meanwhile.
         """
         self._write(printable(question))
         line = ""

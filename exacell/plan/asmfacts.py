@@ -157,7 +157,7 @@ class DiskGroup:
     Attributes:
         states: state by instance id (MOUNTED, DISMOUNTED …).
         number: its group number on the instance that was asked, 0 if it is not mounted there.
-        files: number of files; None if it is not mounted on the instance that was asked, so that it is unknown.
+        files: number of files; None (unknown) if it is not mounted on the instance that was asked.
         clients: databases connected to it on any instance.
         compatible: the value of COMPATIBLE of each of them.
         clusterware: ASM itself is a client: the group holds the cluster's own files.

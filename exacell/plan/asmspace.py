@@ -1,4 +1,4 @@
-"""Compute the space of ASM's disks: what ASM keeps for itself, what it uses of a grid disk, and which disks it has freed. Pure.
+"""Compute the space of ASM's disks: the part that ASM keeps for itself, the used part of a grid disk, the freed disks. Pure.
 
 ASM keeps a part of a disk group's raw space. So that the requested size is usable, this holds: usable_file_mb =
 (free_mb - required_mirror_free_mb) / copies. Source: reference asm.md section 4, checked there on a published lsdg of a
@@ -117,7 +117,7 @@ def grid_disk_of(size: int, au_size: int) -> int:
 
 
 def largest_au(disk: int) -> int:
-    """Return the largest allocation unit in bytes that disks of so many bytes may have; 0 if none is possible."""
+    """Return the largest allocation unit in bytes that disks of so many bytes may have; 0 if no unit is possible."""
     return max((au for au in AU_SIZES if least_disk(au) <= disk), default=0)
 
 
@@ -189,8 +189,8 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
 def sizes_over(clusters: Sequence[tuple[AsmFacts, Sequence[Told]]], grids: Iterable[GridDisk]) -> dict[str, int]:
     """Return grid disk (lower case) → the largest size in bytes that an instance reports for it.
 
-    Left out are disks of no cluster or of several clusters, disks of a disk group in which data is moved, and disks whose size
-    is not reported by every instance that has the disk group mounted.
+    Some disks are left out: those of no cluster or of several clusters, those of a disk group in which data is moved, and those
+    whose size is missing on an instance that has the disk group mounted.
     """
     found: dict[str, int] = {}
     for grid in grids:

@@ -149,8 +149,8 @@ def of_host(host: str, facts: Sequence[Mapping[str, object]]) -> dict[str, str]:
 def between_cells(facts: Facts) -> list[Difference]:
     """Return the differences of each cell from the value that most cells have.
 
-    If several values are on equally many cells, none is the norm: each cell's value is returned. A cell that lacks an
-    object that as many others have is the only one that differs.
+    If several values are on equally many cells, no value is the norm: each cell's value is returned. If as many cells have an
+    object as lack it, only the cells that lack it differ.
     """
     found = []
     objects = {cell: {path.rpartition("|")[0] for path, value in own.items() if value} for cell, own in facts.items()}
@@ -170,7 +170,7 @@ def between_cells(facts: Facts) -> list[Difference]:
 def _without_norm(
     path: str, values: Mapping[str, str], usual: Sequence[str], lacking: Collection[str]
 ) -> list[Difference]:
-    """Return the differences in an attribute of which several values are on equally many cells.
+    """Return the differences in an attribute, if several of its values are on equally many cells.
 
     Args:
         usual: those values.

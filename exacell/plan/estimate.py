@@ -1,8 +1,8 @@
 """Compute the notes of plans: how long they may take, the content of caches, the arithmetic of sizes, and the cost. Pure.
 
-Times are rough figures from what was read, shown before anybody confirms. Only sizes are facts (dirty bytes, megabytes that a
-rebalance moves). The rates are assumptions on the slow side: Oracle publishes none, and databases use the same disks
-meanwhile. Steps without a known figure are named instead of guessed.
+Times are rough figures, computed from the facts that were read, and shown before anybody confirms. Only sizes are facts (dirty
+bytes, megabytes that a rebalance moves). The rates are assumptions on the slow side: Oracle publishes none, and databases use
+the same disks meanwhile. Steps without a known figure are named instead of guessed.
 """
 
 from __future__ import annotations

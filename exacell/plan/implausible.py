@@ -9,7 +9,7 @@ from exacell.plan.facts import CELL, CELL_PMEM, CellFacts
 
 
 def untold(fact: CellFacts, statements: Sequence[str]) -> str:
-    """Return, as one clause, why LIST CELL does not show whether a cell has dirty data; empty if it does."""
+    """Return a clause if LIST CELL lacks the attributes that show whether a cell has dirty data; else empty."""
     asked = CELL in statements or CELL_PMEM in statements
     return (
         "LIST CELL showed neither releaseVersion nor flashCacheMode"
@@ -74,7 +74,7 @@ _MAYBE = "it may hold the only copy of data (look again in a minute)"
 
 
 def _cached(fact: CellFacts, disks: set[str]) -> str:
-    """Return which grid disk names one of these cell disks as its cache; empty if none does."""
+    """Return the grid disk that names one of these cell disks as its cache; empty if no grid disk does."""
     for grid in fact.grid_disks:
         for name in grid.cached_by:
             if name.lower() in disks:

@@ -1,4 +1,4 @@
-"""Describe plans as values: what would be sent where, what it changes, what proves it, and how it is taken back.
+"""Describe plans as values: the statements for each target, their effects, their proofs, and their undo.
 
 A plan is ordered stages; the steps of one stage run side by side on their targets, and the next stage starts when all
 of them have ended. A step sends at most one statement to one target. All of these values can be printed, compared,

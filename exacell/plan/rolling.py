@@ -175,7 +175,7 @@ def roll(
 
 
 def _refuse_together(plan: Plan, asked: Asked, offline: Sequence[str]) -> None:
-    """Raise RefusedError if several failure groups would go offline at once, whatever the flags."""
+    """Raise RefusedError if several failure groups would go offline at once; no flag allows that."""
     if len(offline) < 2 or asked.size in (None, 1):
         return
     said = "all cells together" if asked.size == 0 else f"{asked.size} cells at a time"

@@ -23,7 +23,7 @@ class Kind:
         label: the text beside the node in plans, with ``{name}``; empty if the target's own name says all.
         cellcli: its statements are CellCLI; they are sent over the cells' transport, as the user who may change cells.
         shared: all nodes through which it is reached show the same state. So only the last check of it counts, one inverse
-            takes back what was done on several nodes, and its nodes do not go in waves.
+            takes back the work on several nodes, and its nodes do not go in waves.
         listed: exacell knows only those that the rack's configuration lists.
         rolls: plans that change it may go in waves, with a gate between them that reads cells and ASM.
         exact: a value is read back as it was written.

@@ -179,7 +179,7 @@ class FlushWatch:
         if self._samples and at <= self._samples[-1][0]:
             return
         if self._samples and now is not None:
-            # For the very first collection nobody knows how long ago it was made.
+            # The age of the very first collection is unknown.
             self._seen.append((at, now))
         if self._samples and left > self._samples[-1][1]:
             self._samples.clear()

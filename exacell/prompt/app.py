@@ -263,7 +263,7 @@ class Prompt:
         self._remind()
 
     def _remind(self) -> None:
-        """Show each warning about what an earlier change left unfinished, once; the prompt's mark stays until it is repaired."""
+        """Show each warning about an unfinished earlier change once; the prompt's mark stays until it is repaired."""
         try:
             self._pending = tuple(left_behind(self.session, self.services, warn=True))
         except ExacellError as error:

@@ -124,7 +124,7 @@ def carried(line: Line) -> str:
 
 
 def _carried_error(text: str, line: Line) -> StatementError | None:
-    """Return the error of the statement within a line, with its place in ``text``; None if it has none."""
+    """Return the error of the statement within a line, with its place in ``text``; None without an error."""
     inner = carried(line)
     place = text.rfind(inner) if inner else -1
     if place < 0:
@@ -162,7 +162,7 @@ def verdicts(text: str, around: Surroundings = PLAIN) -> list[Verdict]:
 
 
 def live_error(text: str, cursor: int, around: Surroundings = PLAIN) -> tuple[int, int, StatementError] | None:
-    """Return (start, end, error) of the first error; None if there is none, or only in the word still being typed.
+    """Return (start, end, error) of the first error; None without an error, or if it is in the word still being typed.
 
     An error at the end, or in the word at the cursor, may disappear with more typing.
     """

@@ -46,7 +46,7 @@ class StatementCompleter(Completer):
     Nothing is offered before the first letter of an empty line unless Tab was pressed.
 
     Args:
-        known: returns what is known now; called once for each completion, and must return at once.
+        known: returns the present sources of names; called once for each completion, and must return at once.
         used: returns how often a word was used in statements with the same first word.
     """
 

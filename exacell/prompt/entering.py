@@ -1,4 +1,4 @@
-"""Run what was entered at the prompt: expand short forms, let slow reads continue in the background, mark errors
+"""Run the statements entered at the prompt: expand short forms, let slow reads continue in the background, mark errors
 below the line, and open the user's editor for EDIT."""
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Reading:
 
     @property
     def for_others(self) -> str:
-        """Return the statement for the cells that have answered; empty if none have, or if the line names its cells."""
+        """Return the statement for the cells that have answered; empty if no cell has, or if the line names its cells."""
         cells = CellSet(self._session.cells()) if self._session.rack is not None else CellSet()
         late = self.waiting_for & cells
         others = cells - late

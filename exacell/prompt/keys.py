@@ -1,4 +1,4 @@
-"""Define what Enter, Tab, a comma after Tab and Page Up do at the prompt, and keep what is typed while no prompt is shown;
+"""Define what Enter, Tab, a comma after Tab and Page Up do at the prompt, and keep the text typed while no prompt is shown;
 all other keys are prompt_toolkit's."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OPEN = ("=", ",", "/", "(", "@")
 
 
 _BEGINS = re.compile(r"""[\w@$'"<>|(-]""")
-"""What begins a word; a comma, for example, goes on with the list before it."""
+"""Signs that begin a word; a comma, for example, continues the list before it."""
 
 
 def bindings() -> KeyBindings:
@@ -245,7 +245,7 @@ class TypingAhead:
         return bool(pressed)
 
     def question(self, ask: Callable[[], str | None]) -> str | None:
-        """Return what ``ask`` reads from the terminal, with echo and line editing on."""
+        """Return the text that ``ask`` reads from the terminal, with echo and line editing on."""
         with self.lent():
             return ask()
 

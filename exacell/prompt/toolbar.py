@@ -53,7 +53,7 @@ _WEIGHT = {Effect.LOCAL: 0, Effect.READ: 1, Effect.OPAQUE: 2, Effect.WRITE: 3}
 
 
 def intent(session: Session, line: Line) -> str:
-    """Return what Enter will do: ``read on 3 cells as cellmonitor``, ``WRITE performance risk on 3 cells: plan first``.
+    """Return the effect of Enter: ``read on 3 cells as cellmonitor``, ``WRITE performance risk on 3 cells: plan first``.
 
     The risk is the usual worst of such a change; the plan judges the real state.
     """

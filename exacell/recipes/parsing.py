@@ -208,7 +208,7 @@ class _Scanner:
         self._openers: list[RecipeLine] = []
         """Lines that were perhaps meant to open a block."""
         self._begin = {"matrix": self._begin_matrix, "finally": self._begin_final}
-        """What opens each block, by its word; ``rolling`` is not here, because ON may stand before it."""
+        """What opens each block, by its word; ``rolling`` is not here, because ON may come before it."""
 
     def take(self, number: int, raw: str) -> None:
         """Take one logical line."""
@@ -496,7 +496,7 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
 
 
 def _unended(text: str) -> tuple[str, str]:
-    """Return what is missing in a statement that is continued up to the end of the file, and the hint."""
+    """Return a text about the missing end of a statement that is continued up to the end of the file, and the hint."""
     if text.rstrip().endswith("-"):
         return "the last line ends in -, so another line must follow", ""
     return "a parenthesis is not closed", ""

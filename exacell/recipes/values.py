@@ -360,7 +360,7 @@ def read_needs(rest: str) -> tuple[str, ...]:
     """Return the needs after the word ``needs``.
 
     Raises:
-        StatementError: one of them is unknown, or there is none.
+        StatementError: a need is unknown, or there are no needs.
     """
     found = tuple(part.strip() for part in rest.split(",") if part.strip())
     if not found:

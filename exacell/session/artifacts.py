@@ -129,7 +129,7 @@ def kept(journal: Journal, rack: str) -> list[Kept]:
 
 
 def state_of(folder: Path, row: Kept) -> str:
-    """Return a phrase about what is wrong with a kept file; empty if it is there and unchanged."""
+    """Return a phrase about the problem of a kept file; empty if it is there and unchanged."""
     path = folder / row.file
     try:
         with path.open("rb") as stream:

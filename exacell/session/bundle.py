@@ -50,7 +50,7 @@ class Written:
 
 
 class Veil:
-    """Replaces names that must not be published: the same name by the same stand-in with its number, also in folded names
+    """Replaces names that must not be published; the same name always gets the same stand-in with a number, also in folded names
     (``exa1cel[01-03]`` becomes ``cell[01-03]``).
 
     Args:

@@ -45,8 +45,8 @@ _ENDED = f"""\
     print "from v$session_event where sid = sys_context(\\047userenv\\047, \\047sid\\047)"
     print "and wait_class not in (\\047Idle\\047, \\047Network\\047);"; print "exit"
 """
-"""What each session of a load is fed first and last, by awk: its name, and what it has waited for. All are connected before one
-begins.
+"""The first and the last input of each session of a load, from awk: its name, and the query of its waits. All sessions are
+connected before one begins.
 """
 
 _COMMITS = f"""\
@@ -173,7 +173,7 @@ def _gathered(load: CommitLoad | ReadLoad) -> int:
 
 
 def _problem(sql: str, reply: Reply) -> str:
-    """Return what is wrong with the reply to a statement or a load; empty if it passed."""
+    """Return the problem in the reply to a statement or a load; empty if it passed."""
     if load_in(sql) is None:
         return problem_in(reply)
     failed = reply.stdout.partition(_LOADED)[2].split()

@@ -177,7 +177,7 @@ def change_request(
 
 
 def problem_in(reply: Reply) -> str:
-    """Return what is wrong with the reply to a changing statement; empty if it passed."""
+    """Return the problem in the reply to a changing statement; empty if it passed."""
     errors = sql_errors(reply.stdout)
     if errors:
         return " / ".join(errors[:4])
@@ -188,7 +188,7 @@ def problem_in(reply: Reply) -> str:
 
 
 _WARNED = re.compile(r"Warning: .*compilation errors", re.IGNORECASE)
-"""What SQL*Plus prints after it has stored code that can't run.
+"""The message of SQL*Plus after it has stored code that can't run.
 
 Source: Oracle SQL*Plus User's Guide, Creating Stored Procedures."""
 

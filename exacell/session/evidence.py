@@ -119,7 +119,7 @@ def check(path: Path) -> Checked:
 
 
 def _sums(text: str) -> tuple[dict[str, str], list[str]]:
-    """Return name → sum, and what is wrong with the list."""
+    """Return name → sum, and the problems of the list."""
     lines = text.removesuffix("\n").split("\n") if text else []
     found = [match for line in lines if (match := _LINE.fullmatch(line)) is not None]
     names = [match["name"] for match in found]
@@ -141,7 +141,7 @@ def _twice(names: Sequence[str]) -> list[str]:
 
 
 def _beside(archive: zipfile.ZipFile, size: int) -> str:
-    """Return a phrase about what an archive contains besides its files; empty if nothing.
+    """Return a phrase about data in an archive besides its files; empty if there are none.
 
     The files follow each other from the first byte on, then comes the list of them, then the end. Source: PKWARE, APPNOTE.TXT,
     section 4.3.

@@ -61,7 +61,7 @@ class Fleet:
     ) -> None:
         self.transport = transport
         self._doubted: set[str] = set()
-        """Cells whose remembered release did not serve."""
+        """Cells whose remembered release gave no useful answer."""
         self._kept_releases: KeptReleases | None = like._kept_releases if like is not None else kept_releases
         self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
@@ -119,7 +119,7 @@ class Fleet:
         on_reply: ReplyHandler | None = None,
         cancel: threading.Event | None = None,
     ) -> dict[str, Reply]:
-        """Ask for the releases of the cells whose release is unknown, and of those that were reconnected to.
+        """Ask cells for their releases if these are unknown, or if the cells were reconnected to.
 
         A cell that gets another release restarts and is reconnected to, so a remembered release is up to date. ``on_reply`` gets
         each reply after its release is remembered. A cell that hung is waited for only a short time, unless ``timeout`` is given.

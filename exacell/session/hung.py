@@ -35,7 +35,7 @@ class KeptHung:
     """The cells of one rack that hung, in a file that the user's command lines share, with one line per cell of any rack.
 
     A file that can't be read or written, or that was written before this host's last start, is ignored; when two processes write
-    at once, the later one wins.
+    at once, the later one counts.
 
     Args:
         rack: its name.

@@ -80,7 +80,7 @@ def kept(store: Store, name: str) -> Imported:
     """Return the set with that name, upper or lower case.
 
     Raises:
-        StoreError: there is none; the message names the existing ones.
+        StoreError: there is no such import; the message names the existing ones.
     """
     body = store.find_import(name)
     return _set(body["name"], [(file["name"], file["text"].encode()) for file in body["files"]], body["kind"])

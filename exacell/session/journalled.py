@@ -1,4 +1,4 @@
-"""Find in the journal what was changed on a rack during a measurement."""
+"""Find in the journal the changes of a rack during a measurement."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from exacell.core.sharedfile import sure
 
 class KeptReleases:
     """The releases of one rack's cells, in a file that the user's command lines share. A file that can't be read or written, or
-    holds anything else, counts as empty; when two processes write at once, the later one wins.
+    holds anything else, counts as empty; when two processes write at once, the later one counts.
 
     Args:
         rack: its name.

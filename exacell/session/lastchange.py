@@ -11,7 +11,7 @@ from exacell.journal.record import Journal
 
 @dataclass(frozen=True, kw_only=True)
 class LastChange:
-    """How the newest change ended; ``statement`` is empty when the journal has none.
+    """How the newest change ended; ``statement`` is empty if the journal has no change.
 
     Attributes:
         ok: the targets on which everything was done, or nothing was needed.

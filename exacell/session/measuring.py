@@ -75,10 +75,10 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
 
 
 _INSTANCES = -1
-"""Stands in the size column of the row about the instances themselves."""
+"""The value in the size column of the row about the instances themselves."""
 
 _READS = -2
-"""Stands in the size column of the row with the reads that the flash cache served, and all reads."""
+"""The value in the size column of the row with the reads that the flash cache served, and all reads."""
 
 _HITS, _ALL_READS = "cell flash cache read hits", "physical read total IO requests"
 

@@ -172,7 +172,7 @@ class Recognition:
     # -- a statement has ended -----------------------------------------------------------------------------------------
 
     def note(self) -> None:
-        """Store what the hosts of a production rack have shown, or judge the hosts of another rack by it."""
+        """Store the identities that the hosts of a production rack have shown, or judge the hosts of another rack by them."""
         with self._lock:
             transport, rack = self._transport, self._session.rack
             if transport is None or rack is None:
@@ -192,7 +192,7 @@ class Recognition:
                 self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
-        """Store what hosts of a production rack have shown; the first time, also known_hosts keys or addresses of the others.
+        """Store the identities of a production rack's hosts; the first time, also known_hosts keys or addresses of the rest.
 
         Nothing is stored for hosts that were reached with another ssh_config than the rack's: names may lead elsewhere there.
         """
@@ -234,8 +234,8 @@ class Recognition:
         return found
 
     def renew(self) -> tuple[list[str], list[str]]:
-        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts
-        that answered, and those that were not reached, whose old identities stay."""
+        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts that
+        answered, and those that did not; the latter keep their old identities."""
         with self._lock:
             rack = self._session.need_rack()
             hosts = _hosts(rack)

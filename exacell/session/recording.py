@@ -1,4 +1,4 @@
-"""Record a statement's answers as they come: which cells have answered, and what a table shows so far."""
+"""Record a statement's answers as they come: the cells that have answered, and the table so far."""
 
 from __future__ import annotations
 

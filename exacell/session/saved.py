@@ -160,7 +160,7 @@ class Expected:
 
     Attributes:
         saved: the plan, with the facts it was made from.
-        moved: the error to raise because a fact has changed; None if none has.
+        moved: the error to raise because a fact has changed; None if no fact has changed.
     """
 
     def __init__(self, saved: SavedPlan) -> None:

@@ -56,7 +56,7 @@ class Selection:
         """Select cells for all later statements; ``+set``, ``-set`` and ``not set`` change the present selection.
 
         Raises:
-            CellSetError: a cell is not in the rack, or none is left.
+            CellSetError: a cell is not in the rack, or no cell is left.
         """
         text = text.strip()
         if text in ("@all", "all", "*"):
@@ -146,7 +146,7 @@ class Selection:
         return self._known(text, told=(*self._rack.cells, *self._rack.host_names))
 
     def _known(self, text: str, *, told: Sequence[str]) -> CellSet:
-        """Return what ``text`` names; the error for an unknown name lists the names in ``told``."""
+        """Return the cells and hosts that ``text`` names; the error for an unknown name lists the names in ``told``."""
         known = (*self._rack.cells, *self._rack.host_names)
         wanted = CellSet(self._full(name, known) for name in CellSet.parse(text, groups=self._group))
         unknown = wanted - CellSet(known)

@@ -1,4 +1,4 @@
-"""Hold what is open in a session: the fleet and the ASM clients of its rack, its journal, its console, learned names."""
+"""Hold the open objects of a session: the fleet and the ASM clients of its rack, its journal, its console, learned names."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """Opens what a session's statements use, on first use. Thread-safe: two threads that ask at once get the same object.
+    """Opens the objects of a session's statements on first use. Thread-safe: two threads that ask at once get the same object.
 
     Args:
         session: its rack, settings and mode decide what is opened.
@@ -330,8 +330,8 @@ class Fallbacks:
         self._ids: dict[str, str] = {}
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
-        """Show for which cells reads log in as another user, which start a CellCLI for each read, and which names lead to the
-        same cell; each once."""
+        """Show each of these once: cells on which reads log in as another user, cells that start a CellCLI for each read, and
+        names that lead to the same cell."""
         new = transport.read_fallback - self._logins
         if new:
             self._logins |= new

@@ -67,7 +67,7 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
 
 
 _SOON_S = 0.005
-"""Seconds after which a Ctrl-C comes again that came while a lock was changing hands."""
+"""Seconds after which a Ctrl-C is repeated if it came while a lock was changing hands."""
 
 _MAY_BLOCK = ("join", "_wait_for_tstate_lock")
 """The functions of Thread in which an exception does no harm; they may take as long as the other thread."""
@@ -80,7 +80,7 @@ def detach(frame: FrameType | None) -> None:
     Condition.wait: an exception between ``_release_save`` and ``try`` ends the caller's ``with`` with "release unlocked lock".
 
     Args:
-        frame: what the main thread was doing.
+        frame: the place at which the main thread was interrupted.
 
     Raises:
         KeyboardInterrupt: no lock is changing hands.

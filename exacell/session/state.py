@@ -202,7 +202,7 @@ class Session:
         self.rack, self._selection = None, None
 
     def need_rack(self) -> RackConfig:
-        """Return the current rack, and choose it first if none is chosen yet.
+        """Return the current rack; choose it first if no rack is chosen yet.
 
         Raises:
             ConfigError: no rack can be chosen; the hint names the ways to choose one.
@@ -294,7 +294,7 @@ class Session:
         """Return the targets of the present statement, in natural order: ON's hosts if it names hosts, else the cells.
 
         Raises:
-            CellSetError: there is none.
+            CellSetError: there is no target.
         """
         return tuple(self.selection.hosts) or self.cells()
 

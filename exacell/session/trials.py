@@ -27,7 +27,7 @@ def find(store: Store, rack: str, name: str) -> Experiment:
     """Return the experiment with that name, or the newest one if the name is empty.
 
     Raises:
-        StoreError: there is none; the message names the existing ones.
+        StoreError: there is no such experiment; the message names the existing ones.
     """
     found = experiments(store, rack)
     for experiment in reversed(found):

@@ -32,7 +32,7 @@ class Step:
     """One step.
 
     Attributes:
-        text: what the step teaches, in a few lines.
+        text: the explanation, in a few lines.
         type: the statement to type.
     """
 
@@ -49,7 +49,7 @@ def _words_of(line: Line) -> tuple[str, ...]:
 
 
 def said(*words: str, flag: str = "", refused: bool = False) -> Check:
-    """Return a check that a statement which begins with these words succeeded, or that it was refused."""
+    """Return a check that a statement with these first words succeeded, or was refused."""
 
     def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words:

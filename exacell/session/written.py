@@ -1,4 +1,4 @@
-"""List every place on this machine that exacell writes to by itself, and what is lost if it is removed."""
+"""List every place on this machine that exacell writes to by itself, and the data that are lost if it is removed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _size(path: Path) -> int:
 
 
 _DRAFTS = (".[0-9]*.[0-9]*",)
-"""What follows a file's name in the name of its draft, which takes the file's place at the end; see
+"""The endings of a draft's name, after the file's name; a complete draft takes the file's place, see
 :func:`exacell.core.paths.replace_file`."""
 
 _CONFIG = (

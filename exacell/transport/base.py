@@ -139,7 +139,7 @@ class Looked:
     """The read after which a statement was sent, or refused.
 
     Attributes:
-        at: when its answer was complete, as ISO 8601; empty if none came.
+        at: when its answer was complete, as ISO 8601; empty if no answer came.
         text: the answer.
         seconds: from sending the read to its answer.
         age: the largest possible number of seconds from the answer to the moment when the statement had been written.
@@ -389,7 +389,7 @@ class Transport(ABC):
 
     @property
     def single_reads(self) -> Mapping[str, str]:
-        """Return target → why no CellCLI can be kept open there, so that each read starts one; empty if none is ever kept."""
+        """Return target → why no CellCLI can be kept open there, so that each read starts one; empty if it never keeps one."""
         return {}
 
     @property

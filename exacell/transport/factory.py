@@ -125,7 +125,7 @@ class CompositeTransport(Transport):
         self._cells.gate = self._nodes.gate = value
 
     def shows(self, target: str, *, addresses: bool = False) -> Identity:
-        """Return what exacell's SSH knows of ``target``; see Transport."""
+        """Return the identity of ``target`` that exacell's SSH knows; see Transport."""
         return self._nodes.shows(target, addresses=addresses)
 
     @property

@@ -1,11 +1,11 @@
 """Run many requests at a time, but not more than a limit; one coordinator keeps the time and gives each target one reply.
 
-Work that waits (name lookup, connection, login) is done by workers; work that another thread continues, such as a command
-whose answer the reader's thread collects, needs no worker. In both cases each stage declares how long it may take, how to
-abort it, and its reply if it takes longer. The coordinator (the thread that called
-:meth:`FanOut.run`) waits for replies and deadlines; an overdue stage gets its reply at once, is aborted in the background,
-and its worker is replaced, so that even a name lookup that can't be interrupted delays no other answer. Only if
-the process itself was stopped past a deadline, output that has arrived meanwhile is read before a stage counts as late.
+Work that waits (name lookup, connection, login) is done by workers; work that another thread continues, such as a command whose
+answer the reader's thread collects, needs no worker. In both cases each stage declares how long it may take, how to abort it,
+and its reply if it takes longer. The coordinator (the thread that called :meth:`FanOut.run`) waits for replies and deadlines;
+an overdue stage gets its reply at once, is aborted in the background, and its worker is replaced, so that even a name lookup
+that can't be interrupted delays no other answer. If the process itself was stopped beyond a deadline, output that has arrived
+meanwhile is read first; only then a stage counts as late.
 """
 
 from __future__ import annotations

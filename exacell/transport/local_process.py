@@ -37,7 +37,7 @@ class Ended:
 
     Attributes:
         large: standard output, on disk; ``stdout`` is then empty.
-        broken_off: why the program was killed because of its output, of which nothing is kept; else None.
+        broken_off: if the program was killed because of its output, the reason, and the output is not kept; else None.
     """
 
     status: int

@@ -181,7 +181,7 @@ class OpensshTransport(RackTransport):
         return child.run()
 
     def _copy(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
-        """Send files over SFTP, or by scp if the host has none."""
+        """Send files over SFTP, or by scp if the host has no SFTP."""
         from exacell.transport.ssh.sftp import write_through  # It loads paramiko, which nothing else here needs.
 
         target, written = flight.request.target, None
@@ -237,7 +237,7 @@ class OpensshTransport(RackTransport):
         return self.logged_in(request, login, log_in)
 
     def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:
-        """Return the kept connection of this login, which is opened if there is none, and whether it was open already."""
+        """Return the kept connection of this login, opened if necessary, and whether it was open already."""
         with self._lock:
             if self._folder is None:
                 self._folder = _folder()
@@ -300,7 +300,7 @@ class OpensshTransport(RackTransport):
 
 
 def _folder() -> Path:
-    """Return a new folder for sockets that only this user may enter, in TMPDIR or in /tmp if that path is too long."""
+    """Return a new folder for sockets, which only this user may enter: in TMPDIR, or in /tmp if that path is too long."""
     folder = Path(tempfile.mkdtemp(prefix="exacell-ssh-"))
     if len(os.fsencode(folder)) + _SOCKET_NAME <= _SOCKET_PATH:
         return folder

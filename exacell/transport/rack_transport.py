@@ -35,7 +35,8 @@ class RackTransport(Transport):
         capabilities: what it can carry.
         settings: timeouts and fan-out, unless the rack sets them; may be replaced at any time.
         long_lived: whether reads may go to a CellCLI that is kept open, if the transport can keep one.
-        connects: whether a request may wait for a connection to its host; False: it is UNREACHABLE if none is open.
+        connects: whether a request may wait for a connection to its host; False: the request is UNREACHABLE if no connection is
+            open.
         idle_s: seconds after which an unused CellCLI that was kept open is closed.
         turn_s: seconds that a read may wait for its turn at such a CellCLI; 0: it starts a CellCLI for itself instead.
         again_s: seconds after which a connection on which no CellCLI could be kept open tries again; 0: never.

@@ -78,7 +78,7 @@ def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
 
 
 def as_it_is_now(delivery: Delivery, folder: Path) -> Delivery:
-    """Return the delivery with a copy of its script, made in ``folder``, so that a later edit does not change what is sent.
+    """Return the delivery with a copy of its script, made in ``folder``, so that a later edit of the file has no effect.
 
     Raises:
         DcliExit: the script can't be read any more.
@@ -177,7 +177,7 @@ def public_key(directory: Path, *, make: bool) -> tuple[str, str]:
         make: whether to make an RSA key without a passphrase when there is none.
 
     Raises:
-        DcliExit: there is none, or it can't be read or made.
+        DcliExit: there is no key, or it can't be read or made.
     """
     for name in _NAMES:
         path = directory / f"{name}.pub"

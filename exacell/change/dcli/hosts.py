@@ -49,7 +49,7 @@ class Target:
 
 
 def targets_of(options: DcliOptions, resolve: Callable[[str], Iterable[str]]) -> tuple[Target, ...]:
-    """Return the targets in order without repeats; empty if none is named.
+    """Return the targets in order without repeats; empty if no target is named.
 
     Args:
         resolve: returns the members of ``@group``.
@@ -70,7 +70,7 @@ def target(name: str) -> Target:
 
 
 def _host(label: str) -> str:
-    # The login of -l wins over the one in user@host, as with ssh. Source: reference dcli.md, section 3.
+    # The login of -l has priority over the one in user@host, as with ssh. Source: reference dcli.md, section 3.
     return label.rpartition("@")[2]
 
 
@@ -227,7 +227,7 @@ def _child(session: Session, services: Services, rack: RackConfig, *, keep_mode:
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:
-    """Return the ssh_config for a rack: its own file, or a copy that begins with these settings, so that they win."""
+    """Return the ssh_config for a rack: its own file, or a copy that begins with these settings, so that they have priority."""
     base = at_home(options.config_file) if options.config_file else rack.ssh_config
     if folder is None:
         return base

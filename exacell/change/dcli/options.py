@@ -284,7 +284,7 @@ class SshOptions:
 
 
 def read_ssh_options(ssh: str | None, scp: str | None) -> SshOptions:
-    """Return the options of both strings together; ssh's settings win.
+    """Return the options of both strings together; ssh's settings have priority.
 
     Raises:
         DcliExit: a quote is not closed, or the value of an option is missing.

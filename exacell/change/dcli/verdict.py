@@ -283,11 +283,11 @@ def agree(
 
     Args:
         login: the user that logs in for the changes; empty for the rack's login for writes. If another login may only read,
-            each cell says so itself.
+            each cell itself reports that.
         left: the things that stay on the targets apart from CellCLI's work, in sentences: a key, a file.
 
     Raises:
-        RefusedError: the login does not get in, the rack's own login may only read, or nobody agreed.
+        RefusedError: the login fails, the rack's own login may only read, or nobody agreed.
     """
     production = group.session.in_production([target.host for target in group.targets])
     left = left if production else ()

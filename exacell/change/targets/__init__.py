@@ -1,1 +1,1 @@
-"""Work with targets: one module for each kind of what a step changes says how it is asked, sent to and judged."""
+"""Work with targets: for each kind of target one module reads it, sends statements to it, and judges the answers."""

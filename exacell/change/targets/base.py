@@ -77,11 +77,11 @@ class Way(ABC):
         """
 
     def still(self, step: Step) -> tuple[Check, ...]:
-        """Return the checks that hold as long as nobody has changed what a step left."""
+        """Return the checks that hold as long as nobody has changed the result of a step."""
         return step.proves
 
     def far(self, step: Step) -> tuple[str, float, float] | None:
-        """Return the progress of what a step waits for, from the last look: in words, 0 to 1, seconds left; None if unknown."""
+        """Return the progress of a step's wait, from the last look: in words, 0 to 1, seconds left; None if unknown."""
         return None
 
 
@@ -96,7 +96,7 @@ class OwnedWay(Way):
     """The way to something with one state on all of its nodes: each owner, a cluster or a database, has a client.
 
     Args:
-        clients: by owner, what :meth:`opened` has returned for it.
+        clients: owner → its client, as :meth:`opened` has returned it.
     """
 
     def __init__(self, clients: Mapping[str, Any]) -> None:

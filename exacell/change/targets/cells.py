@@ -155,7 +155,7 @@ def lists_for(checks: Sequence[Check]) -> dict[str, str]:
 def judged(
     checks: Sequence[Check], objects: Iterable[str], tables: Iterable[Sequence[Mapping[str, Any]]]
 ) -> dict[int, str]:
-    """Return the checks that fail with a cell's answers: the check's place → why.
+    """Return the checks that a cell's answers do not fulfil: place of the check → reason.
 
     Args:
         objects: the objects of ``tables``, in the same order, as in :func:`lists_for`.

@@ -37,7 +37,7 @@ def opened(
 
     Args:
         clusters: further ASM clusters, which gates ask.
-        foreseen: what to treat as already changed in databases; None for nothing.
+        foreseen: the changes of databases to treat as already made; None for none.
 
     Raises:
         ConfigError: there is no ASM cluster of that name.
@@ -51,7 +51,7 @@ class Targets:
     """The targets of plans on one rack, each asked and sent to in the way of its kind.
 
     Args:
-        clients: what :func:`opened` has returned for the steps that come.
+        clients: the clients that :func:`opened` has returned for the coming steps.
     """
 
     def __init__(self, fleet: Fleet, clients: Mapping[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Targets:
             yield from self._ways[kind].send(own, going)
 
     def far(self, step: Step) -> tuple[str, float, float] | None:
-        """Return the progress of what a step waits for, from the last look: in words, 0 to 1, seconds left; None if unknown."""
+        """Return the progress of a step's wait, from the last look: in words, 0 to 1, seconds left; None if unknown."""
         return self._ways[step.kind].far(step)
 
 

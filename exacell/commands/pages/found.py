@@ -203,7 +203,7 @@ def told_of_recipes(name: str) -> str:
 
 
 def told_of(page: str, title: str) -> str:
-    """Return the section of a page of the documentation, as Markdown; empty if there is none with that title."""
+    """Return the section of a page of the documentation, as Markdown; empty if no section has that title."""
     return next((each.text.strip() for each in _page_sections()[page][1:] if each.title == title), "")
 
 

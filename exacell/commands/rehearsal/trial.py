@@ -168,7 +168,7 @@ def _fold(names: Sequence[str]) -> str:
 
 @contextmanager
 def _copy(session: Session, services: Services, likeness: Mapping[str, Any]) -> Iterator[tuple[Session, Services]]:
-    """Yield a session on a copy of the rack; the copy ends with the context, also when the program is told to end."""
+    """Yield a session on a copy of the rack; the copy ends with the context, also when the program is asked to end."""
     rack = session.need_rack()
     name = f"{''.join(c if c.isalnum() or c in '-_' else '-' for c in rack.name)[:50]}-rehearsal"
     with services.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:

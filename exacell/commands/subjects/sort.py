@@ -37,7 +37,7 @@ class Sort:
         pair: returns the comparison of the second item with the first; None if items can't be compared.
         several: returns the comparison of each other item with the first; None if at most two can be compared.
         fitting: returns the names that match a pattern with *, in the order in which they were stored.
-        newest: returns the name of the newest item, empty if there is none; None if a report needs a name.
+        newest: returns the name of the newest item, empty without items; None if a report needs a name.
     """
 
     title: str

@@ -19,7 +19,7 @@ def newest(asked: Asked) -> str:
     """Return the name of the item that is reported by default: the newest experiment.
 
     Raises:
-        RefusedError: there is none.
+        RefusedError: there is no experiment.
     """
     found = next((name for sort in SORTS if sort.newest is not None and (name := sort.newest(asked))), "")
     if not found:
@@ -88,7 +88,7 @@ def _meant(asked: Asked, name: str) -> Sequence[str]:
 
 
 def _way(sort: Sort, things: int) -> Callable[..., Finding] | None:
-    """Return the function of a sort for that number of items; None if it has none."""
+    """Return the function of a sort for that number of items; None if it has no such function."""
     return sort.alone if things == 1 else sort.pair if things == 2 else sort.several
 
 

@@ -4,8 +4,8 @@ Each level has its test over the schedules that could have been drawn; the more 
 wrong. So each set of levels is tested for being equal to the base level: if they were equal, another schedule would have given
 the same values to these levels in another order. The p of a set is how often the largest of its differences would then be as
 large as the one seen; a level's own p is the largest one of all sets that contain it. So at 5 %, at most one family in twenty
-has a false alarm, whatever the other levels do. Sources: P. H. Westfall, S. S. Young, Resampling-Based Multiple Testing, 1993,
-2 (max-T); R. Marcus, E. Peritz, K. R. Gabriel, Biometrika 63 (1976) 655 (closed tests).
+has a false alarm, for any values at the other levels. Sources: P. H. Westfall, S. S. Young, Resampling-Based Multiple Testing,
+1993, 2 (max-T); R. Marcus, E. Peritz, K. R. Gabriel, Biometrika 63 (1976) 655 (closed tests).
 """
 
 from __future__ import annotations

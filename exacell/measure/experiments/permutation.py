@@ -2,9 +2,9 @@
 
 If the levels made no difference, each run would have given the same value at the other level: another schedule would only have
 changed the signs of the blocks whose coins fell the other way. So the schedules that could have been drawn show how often
-chance alone brings a mean as far from 0, whatever else happened in the meantime. Sources: R. A. Fisher, The Design of
-Experiments, 1935, 21; O. Kempthorne, The Design and Analysis of Experiments, 1952, 8.2; for the interval, which contains each
-shift that the test does not reject: J. S. Maritz, Distribution-Free Statistical Methods, 1981, 2.
+chance alone brings a mean as far from 0; other influences in the meantime make no difference. Sources: R. A. Fisher, The Design
+of Experiments, 1935, 21; O. Kempthorne, The Design and Analysis of Experiments, 1952, 8.2; for the interval, which contains
+each shift that the test does not reject: J. S. Maritz, Distribution-Free Statistical Methods, 1981, 2.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def permuted(
 
     Args:
         seed: seed of that draw.
-        places: indexes of the blocks in the schedule, from 0, if some blocks are left out; None if none is.
+        places: indexes of the blocks in the schedule, from 0, if some blocks are left out; None if all are there.
     """
     each = of_coins(differences, order, places)
     total, count = sum(own for own, _ in each), len(differences)

@@ -20,7 +20,7 @@ class Design:
     """The design of an experiment: the levels it compares, the number of blocks, and the work of each run.
 
     Attributes:
-        factor, of: what is switched: the text of ``factor=`` before and after its colon.
+        factor, of: the thing that is switched: the text of ``factor=`` before and after its colon.
         said: the factor's name for display.
         levels: with two levels: the one that is tried, then the base; with three or more: the base, then the others.
         among: all levels of the experiment, if this design compares only two of them.

@@ -32,7 +32,7 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     """Return the whole schedule, as it is shown before the user is asked.
 
     Args:
-        spread: percent, from an earlier experiment on the same subject; None if there is none.
+        spread: percent, from an earlier experiment on the same subject; None without one.
         spread_of: name of that experiment.
     """
     d, runs = experiment.design, experiment.left
@@ -192,7 +192,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
-    """Yield how often, how long, at which level and why the experiment paused for production."""
+    """Yield sentences about the pauses for production: their number, length, level and reason."""
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
@@ -212,7 +212,7 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
 
 
 def _at_levels(experiment: Experiment) -> str:
-    """Return how often it paused at each level, and how many of these runs were repeated."""
+    """Return the number of pauses at each level, and how many of these runs were repeated."""
     told = []
     for level, (times, again) in experiment.gave_way.items():
         told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} repeated)" if again else ""))

@@ -13,7 +13,7 @@ from exacell.measure.experiments.record import Design, Experiment, block_runs, h
 
 @dataclass(frozen=True, kw_only=True)
 class Outliers:
-    """Redo writes over 500 ms that a database waited for, as cells count them, in blocks of which both runs were counted.
+    """Redo writes over 500 ms that a database waited for, as cells count them, in the blocks whose two runs were both counted.
 
     Attributes:
         counts, writes, prevented: outliers, all redo writes, and outliers that the flash log prevented; each for the tried

@@ -253,7 +253,7 @@ class _Printed:
 
     Attributes:
         half: half of its last digit, which is the largest rounding error.
-        us: the microseconds of its unit; those of a millisecond if it has none.
+        us: the microseconds of its unit; those of a millisecond if no unit is printed.
     """
 
     value: float

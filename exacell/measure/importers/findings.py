@@ -208,7 +208,7 @@ def _row(level: Level, load: str) -> dict[str, Any]:
 
 
 def _load_of(level: Level, load: str) -> dict[str, Any]:
-    """Return the load of a row; ``unknown`` if it has none but others have."""
+    """Return the load of a row; ``unknown`` if it has no load but other rows have one."""
     if not load:
         return {}
     return {"load": "unknown" if level.load is None else int(level.load) if level.load % 1 == 0 else level.load}

@@ -386,7 +386,7 @@ _PERCENTILES = {"50.000000": "p50Us", "99.000000": "p99Us", "99.900000": "p99.9U
 
 
 def _latencies(part: Part, shares: str, count: float) -> Point:
-    """Return latencies in µs, weighted by their number; a point without figures if none was measured.
+    """Return latencies in µs, weighted by their number; a point without figures if no latency was measured.
 
     Args:
         shares: the name of fio's times that has the percentiles; it changes with lat_percentiles.

@@ -70,7 +70,7 @@ def documents(text: str, source: str) -> list[Document]:
     """Return the documents of a text, one per run.
 
     Raises:
-        UnreadableError: none is complete.
+        UnreadableError: no document is complete.
     """
     bodies, cut = json_texts(text, "fio version", source)
     runs: list[list[Document]] = []
@@ -146,7 +146,7 @@ def times(part: Part, name: str) -> tuple[Mapping[str, Any], float]:
 
 
 def measured(part: Part, name: str, ios: float) -> float:
-    """Return the number of latencies behind a part's mean; 0 if none was measured (gtod_reduce, disable_lat).
+    """Return the number of latencies behind a part's mean; 0 if no latency was measured (gtod_reduce, disable_lat).
 
     Before 3.18 there is no N; then it is the number of I/Os, unless even the largest latency is 0.
     """

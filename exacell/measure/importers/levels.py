@@ -152,7 +152,7 @@ class Ratio:
 
     Attributes:
         low, high: its 95 % interval; None if the variation is not known.
-        basis: what the interval is based on; empty without one.
+        basis: the source of the variation behind the interval; empty without an interval.
     """
 
     value: float
@@ -212,7 +212,7 @@ def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:
 
 
 def effective(values: Sequence[float]) -> int:
-    """Return the number of independent values that are worth as much as samples in a row: n (1 - r) / (1 + r), r between
+    """Return the number of independent values that are worth as much as these successive samples: n (1 - r) / (1 + r), r between
     neighbours.
 
     Source: reference measurement.md 2.4.

@@ -349,7 +349,7 @@ def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
     """Return the passes of one test; the first is set apart if it is lower by more than the others differ from each other.
 
-    The first pass is cold: a cache has to read from disk. With fewer than three passes none is set apart, since the variation
+    The first pass is cold: a cache has to read from disk. With fewer than three passes no pass is set apart, since the variation
     of the others is not known.
     """
     values = [point.figures[figure] for point in points if figure in point.figures]
@@ -363,7 +363,7 @@ def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
 
 
 def first_of(text: str, *patterns: str) -> str:
-    """Return the first group of the first pattern that matches, without blanks at its ends; empty if none matches."""
+    """Return the first group of the first pattern that matches, without blanks at its ends; empty if no pattern matches."""
     for pattern in patterns:
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         if match is not None:

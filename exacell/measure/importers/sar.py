@@ -1,6 +1,6 @@
 """Import sar of sysstat: interfaces (-n DEV, -n EDEV), disks (-d) and processors (-u), as text and as sadf -j prints them.
 
-Columns are found by name. Source: sysstat 12.6.1, run; older columns as its manual of 10 and 11 has them.
+Columns are found by name. Source: output of sysstat 12.6.1; for older columns its manuals of 10 and 11.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def read(text: str, source: str) -> Run:
     Outputs that were appended to one file are several runs; hosts are parts of one run.
 
     Raises:
-        UnreadableError: there is none of these tables, or the JSON is damaged.
+        UnreadableError: the text has no such table, or the JSON is damaged.
     """
     in_json = text.lstrip().startswith("{")
     talks = list(_json(text, source) if in_json else _text(text))

@@ -96,7 +96,7 @@ SIGNS = (
 
 
 def refusal(text: str, source: str) -> RefusedError | None:
-    """Return the refusal of a text with one of the signs; None if it has none."""
+    """Return the refusal of a text with one of the signs; None if it has no such sign."""
     for sign in SIGNS:
         if re.search(sign.pattern, text, re.MULTILINE | re.IGNORECASE):
             return RefusedError(f"{source} is {sign.what}, which `import` can't read", hint=sign.needed)

@@ -260,7 +260,7 @@ def _said(value: Value) -> Iterator[str]:
 
 
 _BESIDE = frozenset({"starttime", "duration", "reason"})
-"""What stands beside accessLevel in accessLevelTemp (lower case). Source: Oracle SAGUG, Managing SSH on Storage Servers."""
+"""The parts beside accessLevel in accessLevelTemp (lower case). Source: Oracle SAGUG, Managing SSH on Storage Servers."""
 
 
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
@@ -390,7 +390,7 @@ def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: Cell
     """Return the plan of ALTER SOFTWAREUPDATE.
 
     UPGRADE patches the cell, and its disks are away from ASM during that time. VALIDATE PREREQ runs the checks before it, which
-    download files and leave every disk in place. A setting decides what the cell installs by itself, and when.
+    download files and leave every disk in place. A setting decides which updates the cell installs by itself, and when.
 
     Source: Oracle SAGUG, ALTER SOFTWAREUPDATE; Scheduling Automated Updates of Storage Servers.
     """

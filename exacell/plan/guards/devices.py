@@ -136,7 +136,7 @@ def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, te
     Source: Oracle SAGUG, DROP CELLDISK: a flash cell disk of a write-back flash cache can't be dropped.
 
     Raises:
-        RefusedError: names the disk, and what to do first.
+        RefusedError: names the disk, and the statement to type first.
     """
     for cell, fact in facts.items():
         meant = _meant(fact, statement)

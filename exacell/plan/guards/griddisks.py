@@ -255,7 +255,7 @@ def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -
 
 
 def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tuple[Undo, str]:
-    """Return the undo of INACTIVE or ACTIVE on a cell, or why it has none."""
+    """Return the undo of INACTIVE or ACTIVE on a cell, or the reason why there is no undo."""
     if grids is None:
         return Undo.IMPOSSIBLE, f"only the cell knows which disks {'WHERE left' if statement.filters else 'ALL means'}"
     states = {grid.status for grid in grids}

@@ -185,7 +185,7 @@ _NEVER = frozenset(("name", "availableTo", "eighthRack", "flashCacheCompress"))
 
 
 def with_inverse(plan: Plan) -> Plan:
-    """Return the plan whose steps of plain attributes have the statements that restore the old values.
+    """Return the plan in which each step that sets plain attributes has the statement that restores the old values.
 
     Only steps that show the change of each attribute, and have no other inverse, get one.
     """

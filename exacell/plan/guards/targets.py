@@ -210,7 +210,7 @@ def grids_meant(fact: CellFacts, statement: CellChange, named: Sequence[GridDisk
 def rows_meant(
     fact: CellFacts, statement: CellChange, rows: Sequence[Mapping[str, Any]]
 ) -> Sequence[Mapping[str, Any]] | None:
-    """Return the rows of LIST, with diskType for disks, that ALL means; None if only the cell knows which these are."""
+    """Return the rows of LIST (with diskType for disks) for the objects that ALL means; None if only the cell knows them."""
     if not statement.all or statement.object not in DISKS:
         return rows
     kinds = kinds_meant(fact, statement)

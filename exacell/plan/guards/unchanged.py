@@ -136,7 +136,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _with_drops(plan: Plan, statement: Change, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan with a DROP as inverse on the cells that show that they do not have the object."""
+    """Return the plan with a DROP as inverse, on cells whose answer shows that the object does not exist."""
     made = {name.lower() for name in statement.names}
     cells = [cell for cell, rows in told.items() if not made & {str(row.get("name")).lower() for row in rows}]
     drop = render(Change(verb=Verb.DROP, object=statement.object, names=statement.names))
@@ -229,7 +229,7 @@ def _makes(statement: Change) -> bool:
 
 
 def _services(statement: Change) -> tuple[str, ...]:
-    """Return the attributes that show whether STARTUP or SHUTDOWN SERVICES changes anything; empty if none can."""
+    """Return the attributes that show whether STARTUP or SHUTDOWN SERVICES changes anything; empty if no attribute can."""
     service = statement.argument.upper()
     one = _STATUS.get(service) or _EXASCALE.get(service)
     names = tuple(_STATUS.values()) if service == "ALL" else tuple(filter(None, (one,)))
@@ -289,7 +289,7 @@ def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _down(row: Mapping[str, Any]) -> list[str]:
-    """Return the services of Exascale that a cell may have and that do not run, or whose state is not shown."""
+    """Return the services of Exascale that a cell may have and that do not run or do not show their state."""
     if release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES):
         return []
     return [service for service, name in _EXASCALE.items() if str(row.get(name)).lower() != "running"]
@@ -309,7 +309,7 @@ def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _granted(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether each user of a GRANT ROLE has all of the roles; for REVOKE, none of them."""
+    """Return whether each user of a GRANT ROLE has all of the roles; for REVOKE, whether no user has any of them."""
     users = _lower(statement.recipients)
     held = {str(row.get("name")).lower(): _lower(_several(row.get("roles"))) for row in rows}
     if users - held.keys():
@@ -351,7 +351,7 @@ _ALL = frozenset(("all",))
 
 
 def _privileges_told_by(statement: Grant) -> str:
-    """Return the LIST that may show whether GRANT or REVOKE PRIVILEGE changes anything; empty if none can.
+    """Return the LIST that may show whether GRANT or REVOKE PRIVILEGE changes anything; empty if no LIST can.
 
     It is not published how LIST ROLE shows several actions or objects at once, or a privilege without attributes and options.
     """
@@ -361,7 +361,7 @@ def _privileges_told_by(statement: Grant) -> str:
 
 
 def _holds_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether each role has the granted privilege already; for REVOKE, whether none has any on that object.
+    """Return whether each role has the granted privilege already; for REVOKE, whether no role has a privilege on that object.
 
     Args:
         statement: one for which :func:`_privileges_told_by` returns a LIST.

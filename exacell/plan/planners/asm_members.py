@@ -1,4 +1,4 @@
-"""Hold the common parts of plans for disks of an ASM disk group: which disks are meant, what is refused, how steps are proven.
+"""Hold the common parts of plans for disks of an ASM disk group: the meant disks, the refusals, and the proofs of steps.
 
 Source: Oracle SQL Language Reference, ALTER DISKGROUP; reference asm.md sections 4 (redundancy and space) and 6.
 """
@@ -78,7 +78,7 @@ class Maker:
             )
 
     def chosen(self, disks: Sequence[str], failgroups: Sequence[str]) -> list[AsmDisk]:
-        """Return the members that are named, by disk or by failure group; all members if none is named.
+        """Return the members that are named, by disk or by failure group; all members if no disk or group is named.
 
         Disks that ASM has dropped already are left out.
         """
@@ -108,7 +108,7 @@ class Maker:
         return f"DISK {', '.join(disk.name for disk in disks)}"
 
     def same(self) -> Check:
-        """Return the check that the group still has as many disks as were read."""
+        """Return the check that the number of disks of the group is still the one that was read."""
         return group_check(self.name, "disks", len(self.members), why="somebody else changed it")
 
     def _released(self, name: str) -> bool:

@@ -81,7 +81,7 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def kept_by_asm(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return the checks on used disks that ASM has dropped none of them for good."""
+    """Return the checks that ASM has not dropped any of the used disks for good."""
     why = "ASM dropped it because disk_repair_time is over; ALTER DISKGROUP … ADD DISK adds it again"
     return _never(grids, "DROPPED", why)
 
@@ -108,7 +108,7 @@ def gone_offline(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def deactivate(fact: CellFacts) -> Step | None:
-    """Return the step that takes the cell's active grid disks offline; None if none is active."""
+    """Return the step that takes the cell's active grid disks offline; None if no grid disk is active."""
     grids = tuple(grid for grid in fact.grid_disks if grid.status == "active")
     if not grids:
         return None

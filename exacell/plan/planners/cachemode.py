@@ -110,7 +110,7 @@ def _refuse(todo: Sequence[CellFacts], left: Sequence[CellFacts]) -> None:
 
 
 def _left_behind(fact: CellFacts, dropped: Collection[str]) -> bool:
-    """Return whether an earlier attempt that died left the cell without a cache, or with disks that ASM misses."""
+    """Return whether an earlier attempt died and left the cell without a cache, or with disks that ASM misses."""
     bare = fact.pmem_cache is None and fact.cell in dropped
     return (fact.flash_cache is None and fact.cache_room() > 0) or bare or _missed(fact)
 

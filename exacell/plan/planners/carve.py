@@ -230,7 +230,7 @@ def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping
 
 
 def held_by(fact: CellFacts, cell_disk: str) -> str:
-    """Return what uses the space of a cell disk, as a hint for a refusal.
+    """Return a hint for a refusal: what uses the space of a cell disk.
 
     This is the flash cache, with the largest space that dropping it could free, or grid disks with their sizes and disk groups.
     """

@@ -1,4 +1,4 @@
-"""Compare ASM's clocks, after which it drops disks that are away for good, with the time that work on a cell takes.
+"""Compare the time that work on a cell takes with ASM's clocks: when a clock has run out, ASM drops absent disks for good.
 
 A disk that is OFFLINE is dropped when disk_repair_time of its disk group has passed; if all disks of a failure group are
 away, failgroup_repair_time counts (compatible.asm 12.1 on, by Oracle's own update utility). The documentation of releases

@@ -39,7 +39,7 @@ _SETTLES = 600.0
 
 
 def asked(change: SqlChange) -> tuple[Check, ...]:
-    """Return checks that name the records that must be read before a plan is made."""
+    """Return checks that name the records to read before a plan is made."""
     match change:
         case SetParameter():
             names = PAIR if change.name in PAIR else (change.name,)
@@ -258,7 +258,7 @@ class _Maker(TablespaceMaker):
         )
 
     def _passed_over(self, block: int, group: Mapping[str, Any]) -> bool:
-        """Return whether the database ignores that redo logs get blocks which do not fit a disk group's sectors.
+        """Return whether redo logs get blocks that do not fit a disk group's sectors, but the database allows that.
 
         Raises:
             RefusedError: the database does not ignore it, or never accepts such blocks.

@@ -84,7 +84,7 @@ def resize_griddisk_plan(
 
     Args:
         facts: with CELL, CELLDISK and GRIDDISK read.
-        asm: the cluster whose disk group uses them; may be None if none of them is in use.
+        asm: the cluster whose disk group uses them; may be None if no disk is in use.
         size: bytes of each grid disk; rounded down to 16M.
         sent: statements that the continued attempt has sent: a rebalance that one of them began is waited for.
 
@@ -181,7 +181,7 @@ def _resized_elsewhere(wanted: _Resize, asm: AsmFacts | None) -> frozenset[str]:
 
 
 def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
-    """Return the disk group that uses the disks; None if none does.
+    """Return the disk group that uses the disks; None if no disk group does.
 
     Raises:
         RefusedError: it can't be resized as a whole now.
@@ -224,7 +224,7 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
 
 
 def _asm_stages(wanted: _Resize, asm: AsmFacts, group: DiskGroup, sent: Collection[str]) -> list[Stage]:
-    """Return the stage that resizes the disk group, after a stage that waits if a ``sent`` statement already began a rebalance.
+    """Return the stage that resizes the disk group; if a ``sent`` statement has begun a rebalance, wait first.
 
     Raises:
         RefusedError: it is being rebalanced for another reason, or with power 0.

@@ -83,7 +83,7 @@ def _lists_databases(fact: CellFacts) -> bool:
 def flashlog_plan(
     rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, on: bool, statement: str
 ) -> Plan:
-    """Return the plan that switches flash logging in one directive of a database, of which there may be several.
+    """Return the plan that switches flash logging in one directive of a database; there may be several directives.
 
     Args:
         facts: with CELL, IORMPLAN, DATABASE, FLASHLOG, PMEMLOG, XRMEMLOG and REDO_METRICS read.

@@ -28,7 +28,7 @@ _OWNERS = ("SYS", "SYSTEM")
 _LONGEST = 30
 """Bytes of a tablespace's name. Source: Oracle SQL Language Reference, Database Object Naming Rules."""
 _WRITES = 1800.0
-"""Seconds within which a data file is written, or a table stored anew."""
+"""Seconds within which a data file is written, or a table is stored again."""
 
 
 def of_tablespace(name: str) -> Check:

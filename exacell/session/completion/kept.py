@@ -1,4 +1,4 @@
-"""Read what a shell's completion needs from cache files: the declared statements, and the racks' names, cells and groups.
+"""Read the data for a shell's completion from cache files: the declared statements, and the racks' names, cells and groups.
 
 To import the statements and to read the configuration would take longer than all its other work."""
 

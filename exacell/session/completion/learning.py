@@ -32,14 +32,14 @@ STATEMENTS: Mapping[str, str] = {
     "DATABASE": "list database attributes name",
     "ALERTHISTORY": "list alerthistory attributes name, severity, alertMessage",
 }
-"""What is read from every cell, all in one round trip, without asmModeStatus and asmDeactivationOutcome, for which a cell
-asks ASM."""
+"""The statements for every cell, in one round trip, without asmModeStatus and asmDeactivationOutcome, for which a cell asks
+ASM."""
 
 SHOWN: Mapping[str, str] = {"show alerts": "ALERTHISTORY"}
 """exacell's own statements whose records are objects with names to learn, and the type of these objects."""
 
 DESCRIPTIONS = "list metricdefinition attributes name, description"
-"""What is read from the first cell that answered: the definitions are the same on all cells of a release."""
+"""The statements for the first cell that answered: the definitions are the same on all cells of a release."""
 
 _PREFIX = re.compile(r"(.+?)_(?:CD|FD|PM)_\d+_\w+", re.IGNORECASE)
 _VALUED = (AttributeKind.ENUM, AttributeKind.STRING, AttributeKind.TEXT)
@@ -58,7 +58,7 @@ def learn_rack(
     fleet: Fleet, cells: Sequence[str], cache: NameCache, *, timeout: float | None = None, cancel: threading.Event
 ) -> None:
     """Read names, values, releases and metric descriptions from ``cells`` into ``cache``. Cells that don't answer are left
-    out; if none answers, nothing is learned. The next statement will report such problems."""
+    out; if no cell answers, nothing is learned. The next statement will report such problems."""
     releases = fleet.releases(cells)
     if cancel.is_set():
         return

@@ -1,4 +1,4 @@
-"""Keep what was learned about a rack (names, values, releases) on disk for completion; it may be old."""
+"""Keep the learned names, values and releases of a rack on disk for completion; they may be old."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NameCache:
         return part if isinstance(part, dict) else {}
 
     def get(self, kind: Kind) -> tuple[str, ...]:
-        """Return the names of a kind, sorted; empty if none were learned."""
+        """Return the names of a kind, sorted; empty if no names were learned."""
         return tuple(self._part("names").get(kind.value, ()))
 
     def vocabulary(self, kind: Kind) -> Vocabulary:

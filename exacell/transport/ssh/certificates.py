@@ -81,7 +81,7 @@ class Certificate:
 
 
 def _fault(found: SSHCertificate, blob: bytes, rsa_bits: int) -> str:
-    """Return what is wrong with a certificate for every host.
+    """Return the fault of a certificate that makes it invalid for every host; empty without one.
 
     Args:
         rsa_bits: the size of the authority's key if that is an RSA key, else 0.

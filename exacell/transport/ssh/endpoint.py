@@ -281,7 +281,7 @@ class Tunnel:
         """Do nothing: no data can have come before."""
 
     def readable(self) -> None:
-        """Pass on what the socket has received, as much as the gateway accepts."""
+        """Pass on the data that the socket has received, as much as the gateway accepts."""
         reader = self._wire.reader
         room = min(self._channel.room, len(reader.room))
         if not room:

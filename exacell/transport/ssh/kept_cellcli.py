@@ -46,7 +46,7 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """Reads for a session, with three functions, of which exactly one is called, once.
+    """Reads for a session, with three functions; exactly one of them is called, once.
 
     Attributes:
         on_answer: gets the answer, a large one on disk.
@@ -157,7 +157,7 @@ class Session:
         for question in waiting:
             question.on_lost(reason)
 
-    # -- what the stream tells -------------------------------------------------------------------------------------
+    # -- events of the stream --------------------------------------------------------------------------------------
 
     def take(self, piece: bytes) -> None:
         """Process standard output."""

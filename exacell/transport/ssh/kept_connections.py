@@ -149,7 +149,7 @@ class KeptConnections:
             opener.close()
 
     def _kept(self, flight: Flight, target: str, user: str | None) -> tuple[Connection, bool]:
-        """Return the open connection of a login, which is opened if there is none, and whether it was open already."""
+        """Return the connection of a login, opened if necessary, and whether it was open already."""
         key = (target, user)
         with self._lock:
             slot = self._slots.setdefault(key, _Slot())

@@ -399,7 +399,7 @@ class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publi
 
     @property
     def authentication(self) -> SimpleNamespace:
-        """Return what fabric asks for about logging in."""
+        """Return the strategy for logging in, for which fabric asks."""
         strategy = self._logs_in_by
         return SimpleNamespace(strategy_class=None if strategy is None else lambda **_: strategy)
 

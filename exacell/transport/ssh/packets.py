@@ -113,7 +113,7 @@ class Packets(Packetizer):
             buffer += piece
 
     def fill(self, room: memoryview) -> None:
-        """Read what the socket has, up to the size of ``room``, if it has anything.
+        """Read the data that the socket has, if any, up to the size of ``room``.
 
         Raises:
             EOFError: the other side has ended the connection.
@@ -142,7 +142,7 @@ class Packets(Packetizer):
         return len(buffer) >= 4 + size + self.get_mac_size_in()
 
     def write_all(self, out: Any) -> None:
-        """Write ``out``; once attached, keep what the kernel does not accept at once.
+        """Write ``out``; once attached, keep the bytes that the kernel does not accept at once.
 
         Raises:
             EOFError: the connection is dead.

@@ -1,4 +1,4 @@
-"""Evaluate the sections of ssh_config for one target: the first value wins, in one or two passes, and tokens are replaced.
+"""Evaluate the sections of ssh_config for one target: the first value counts, in one or two passes, and tokens are replaced.
 
 A condition that can't be evaluated here matters only if the lines under it could change the result: then
 :class:`UnknownError` means that only the ssh program knows. The same is true of names that DNS has to complete
@@ -178,7 +178,7 @@ class Reader:
         )
 
     def _takes_proxy(self, keyword: str) -> bool:
-        """Return whether a ProxyJump or ProxyCommand can still be set: the first wins, but ProxyJump none allows a command."""
+        """Return whether a ProxyJump or ProxyCommand can still be set: the first counts, but ProxyJump none allows a command."""
         one = self._found.one
         if keyword == "proxycommand":
             return keyword not in one and one.get("proxyjump", "none").lower() == "none"

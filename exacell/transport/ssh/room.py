@@ -45,7 +45,7 @@ def needed_for(connections: int) -> int:
 
 
 def limits() -> tuple[int | None, int | None]:
-    """Return how many descriptors this process may have now, and how many it may raise that to; None for no limit."""
+    """Return this process's present limit of descriptors, and the highest limit that it may set; None for no limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     return _limit(soft), _limit(hard)
 

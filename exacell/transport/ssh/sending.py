@@ -114,7 +114,7 @@ class Sender:
             flight.finish(flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit)))
 
         def lost(reason: str) -> None:
-            # The deadline stays: a silent cell is reported when its time is over, no matter what was asked.
+            # The deadline stays: a silent cell is reported when its time is over, for any statement.
             if not flight.abandoned:
                 self._send(flight, connection, command, kept=kept, ends=ends)
 

@@ -125,7 +125,7 @@ def end(sock: Any) -> None:
 
 
 def break_off(sock: Any) -> None:
-    """Wake a thread that waits in a socket or channel of another owner: no more data come, and its owner closes it."""
+    """Wake a thread that waits in a socket or channel of another owner: end the data there; the owner closes it."""
     if not isinstance(sock, socket.socket):
         sock.close()
         return

@@ -129,7 +129,7 @@ class _Reading:
         self._own = [Path(os.path.expanduser(USER_CONFIG)), Path(SYSTEM_CONFIG)]
 
     def file(self, path: Path, base: str, under: int, depth: int, *, own: bool = False) -> None:
-        """Read one file and what it includes.
+        """Read one file and the files that it includes.
 
         Args:
             base: the folder for relative names of Include.

@@ -290,7 +290,7 @@ class Wire(Asking):
         """Let ``say`` send at once or not at all; return whether the kernel accepted all of it. In the reader's thread only.
 
         If this returns False, unwritten bytes are never written: the connection is closed if there were any. For some
-        seconds the kernel also gives the connection up if the host does not acknowledge what it was sent, so that
+        seconds the kernel also gives the connection up if the host does not acknowledge the data, so that
         nothing arrives there long afterwards.
 
         Args:
