@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from functools import partial
+from typing import TYPE_CHECKING
 
 from exacell.core.config import AsmConfig
 from exacell.core.errors import ReplyError, TransportError
@@ -22,6 +24,9 @@ from exacell.plan.asmfacts import (
 from exacell.plan.asmspace import SIZES_SCRIPT, Told, read_sizes
 from exacell.session.answers import problem_of
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
+
+if TYPE_CHECKING:
+    from exacell.plan.foreseen import Foreseen
 
 
 def in_grid(config: AsmConfig, node: str, program: str) -> str:
@@ -46,6 +51,15 @@ class AsmClient:
         self._transport = transport
         self.config = config
         self._node: str | None = None
+        self._foreseen: Foreseen | None = None
+
+    def foreseeing(self, foreseen: Foreseen | None) -> AsmClient:
+        """Return a client whose facts are as the earlier statements of a preview leave them; this one outside of previews."""
+        if foreseen is None:
+            return self
+        other = copy(self)
+        other._foreseen = foreseen
+        return other
 
     def command(self, node: str, program: str = "sqlplus -S -L '/ as sysasm'") -> str:
         """Return the remote command line that runs ``program`` in the Grid home's environment; see :func:`in_grid`."""
@@ -69,7 +83,8 @@ class AsmClient:
             if _answered(reply):
                 if not first:
                     self._node = node
-                return read_facts(self.config.name, node, reply.stdout)
+                found = read_facts(self.config.name, node, reply.stdout)
+                return found if self._foreseen is None else self._foreseen.in_asm(found)
             problems.append(f"{node}: {_said(reply)}")
         raise TransportError(
             f"no database node of the ASM cluster {self.config.name} answered: {'; '.join(problems)}",

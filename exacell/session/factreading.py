@@ -188,8 +188,7 @@ def planning_asm(services: Services, request: Request, name: str) -> AsmFacts:
     Args:
         name: the cluster; empty for the rack's only one.
     """
-    facts = services.asm(name).facts()
-    return facts if request.foreseen is None else request.foreseen.in_asm(facts)
+    return services.asm(name).foreseeing(request.foreseen).facts()
 
 
 def asm_facts(

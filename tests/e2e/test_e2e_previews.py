@@ -86,8 +86,10 @@ def test_a_preview_of_an_example_reaches_its_last_line(name: str, racks: Racks, 
 
 
 def test_a_preview_has_the_plans_of_the_run(alone: InProcess) -> None:
-    """What -n shows for flash of a disk group, there and back, is what the run then sends, statement by statement."""
+    """What -n shows for flash of a disk group, there and back and taken back, is what is then sent, statement by statement."""
     alone.ok("emulator", "start", "t1", "speed=3000", *RACKS["x6"])
-    for recipe in ("run flash_diskgroup cache=160g", "run flash_diskgroup_release"):
-        planned = statements(alone.ok("-r", "t1", recipe, "-n").err)
-        assert planned and planned == statements(alone.ok("-r", "t1", recipe, "-y").err)
+    for text in ("run flash_diskgroup cache=160g", "run flash_diskgroup_release", "undo run"):
+        if text == "undo run":
+            text = re.findall(r"undo run r\d+", alone("-r", "t1", "undo run").err)[0]
+        planned = statements(alone.ok("-r", "t1", text, "-n").err)
+        assert planned and planned == statements(alone.ok("-r", "t1", text, "-y").err)

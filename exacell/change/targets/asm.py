@@ -28,8 +28,8 @@ class AsmClusters(SqlWay):
 
     @staticmethod
     def opened(session: Session, services: Services, name: str, foreseen: Foreseen | None) -> AsmClient:
-        """Return the rack's client for the cluster."""
-        return services.asm(name)
+        """Return the rack's client for the cluster; its facts already have the changes in ``foreseen``."""
+        return services.asm(name).foreseeing(foreseen)
 
     def records(self, owner: str, node: str, checks: Sequence[Check]) -> Records:
         """Return the records of all objects, from the node or another one of the cluster that answers."""
