@@ -6,6 +6,10 @@ _NOTED = "shown == self._noted or not any(shown) or (not (rack.production or sel
 
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
+        "core/meant.py:closest",
+        "False instead of not begins and _most(typed, key) < alike",
+    ): "it only saves time: what is not alike enough is left out below",
+    (
         "plan/planners/asm_disks.py:_dropped",
         "without disk.state != 'DROPPING' in disk not in going and disk.state != 'DROPPING'",
     ): "a failure group with a disk that ASM is dropping counts as away, and another beside it is refused before",

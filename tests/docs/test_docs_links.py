@@ -33,6 +33,12 @@ def test_a_link_leads_somewhere(name: str, link: str) -> None:
     assert not anchor or anchor in _anchors(to), f"{to.name} has no heading {anchor}: {sorted(_anchors(to))}"
 
 
+@every([(page.name, link) for page in PAGES if page.parent.name == "docs" for link in _links(page)])
+def test_a_page_links_only_to_what_the_site_has(name: str, link: str) -> None:
+    """A page of docs/ links to files below docs/ only: the site that `make docs` builds has no others."""
+    assert not link.startswith(".."), f"{name}: {link}"
+
+
 def test_the_index_has_each_page() -> None:
     """docs/index.md links every page of docs/ once."""
     linked = [link for link in _links(ROOT / "docs" / "index.md") if "/" not in link]

@@ -11,7 +11,7 @@ from plan_guarding import guard, only
 
 from exacell.core.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts
-from exacell.plan.asmspace import headers_over
+from exacell.plan.asmspace import headers_over, ways_out
 from exacell.plan.facts import EXPELLED, GridDisk
 from exacell.plan.model import Op
 from exacell.plan.planners.griddisk import release_plan
@@ -175,3 +175,10 @@ def test_a_release_of_dropped_disks_tells_their_way() -> None:
                 "t1", {CELLS[0]: cell(grid_disks=grids)}, prefix="DATA", headers={}, regrow=False, statement="release"
             )
         assert way in caught.value.hint and ("alter diskgroup" not in caught.value.hint)
+
+
+def test_disks_of_two_groups_name_both() -> None:
+    """Where disks of several disk groups are in the way, dropping each of them is named."""
+    two = (grid("CD_00_exa1cel01"), replace(grid("CD_01_exa1cel01"), asm_group="RECO"))
+    way = ways_out({CELLS[0]: two}, {})
+    assert way.endswith("`drop diskgroup DATA` and `drop diskgroup RECO` drop the disk groups with their files")

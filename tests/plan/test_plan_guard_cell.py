@@ -315,4 +315,7 @@ def test_a_cell_that_stays_reachable_is_changed(setting: str, user: str, ssh: bo
 
 def test_a_statement_on_something_else_closes_nothing() -> None:
     """Only ALTER CELL closes a way."""
-    refuse_locked_out(parse("drop alerthistory all"), "", user="root", ssh=True)
+    closing = parse("alter cell accessLevelPerm=remoteLoginDisabled")
+    assert isinstance(closing, Change)
+    for other in (replace(closing, object="CELLDISK"), parse("list cell"), parse("drop alerthistory all")):
+        refuse_locked_out(other, "", user="root", ssh=True)

@@ -519,10 +519,10 @@ def test_only_what_is_brought_back_is_told_as_dropped() -> None:
     assert not any("has dropped" in line for line in guard("alter griddisk all inactive", gone).warnings)
 
 
-def drop(text: str, fact: CellFacts) -> None:
+def drop(text: str, *facts: CellFacts) -> None:
     statement = parse(text)
     assert isinstance(statement, Change)
-    refuse_active({fact.cell: fact}, statement, text)
+    refuse_active({fact.cell: fact for fact in facts}, statement, text)
 
 
 ACTIVE = [
@@ -539,6 +539,64 @@ def test_an_active_disk_is_refused_with_the_statement_for_it(text: str, way: str
     with pytest.raises(RefusedError, match="CellCLI drops only inactive grid disks; nothing was sent") as caught:
         drop(text, many)
     assert way in caught.value.hint
+
+
+ONE, TWO = (f"ssd_FD_0{n}_exa1cel01" for n in range(2))
+TOLD_ACTIVE: list[tuple[str, int, str, str]] = [
+    (
+        f"drop griddisk {ONE}",
+        1,
+        f"on exa1cel01: {ONE} is active",
+        f"`release griddisk name={ONE}` deactivates and drops it",
+    ),
+    (
+        f"drop griddisk {ONE},{TWO}",
+        1,
+        "_exa1cel01 are active",
+        f"`release griddisk name={ONE},{TWO}` deactivates and drops them",
+    ),
+    (
+        "drop griddisk ssd_FD_00_exa1cel01,ssd_FD_00_exa1cel02",
+        2,
+        "on exa1cel[01-02]: ssd_FD_00_{cell} are active",
+        "`release griddisk name=ssd_FD_00_{cell}` deactivates and drops them",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "cells", "said", "way"), TOLD_ACTIVE)
+def test_the_active_disks_are_named_on_their_cells(text: str, cells: int, said: str, way: str) -> None:
+    """Only cells with active disks are named; disks of several cells are told with ``{cell}`` for the cell's name."""
+    active = [with_flash_grids(cell(name, grid_disks=())) for name in CELLS[:cells]]
+    others = [with_flash_grids(cell(name, grid_disks=()), status="inactive") for name in CELLS[cells:]]
+    with pytest.raises(RefusedError) as caught:
+        drop(text, *active, *others)
+    assert f"{said}, and CellCLI drops" in caught.value.message
+    assert caught.value.hint == way
+
+
+def test_two_prefixes_are_released_by_name_or_one_by_one() -> None:
+    """Where active disks have several prefixes, no prefix alone is offered as the way to drop them."""
+    both = with_flash_grids(with_flash_grids(cell(grid_disks=())), "log")
+    with pytest.raises(RefusedError) as caught:
+        drop("drop griddisk all prefix='ssd, log'", both)
+    assert caught.value.hint == "`alter griddisk … inactive` first"
+
+
+def test_a_longer_prefix_is_not_released_by_the_given_one() -> None:
+    """CellCLI may take a prefix for the beginning of a longer one: then the disks are offered by name."""
+    with pytest.raises(RefusedError) as caught:
+        drop("drop griddisk all prefix=ssd", with_flash_grids(cell(grid_disks=()), "ssd_2"))
+    assert caught.value.hint.startswith("`release griddisk name=ssd_2_FD_00_exa1cel01,ssd_2_FD_01_exa1cel01`")
+
+
+def test_a_disk_without_a_prefix_is_no_suggestion() -> None:
+    """A prefix that no disk has is answered with the prefixes that are there, not with those of disks named freely."""
+    named = replace(grid("CD_00_exa1cel01"), name="nameless")
+    (why,) = guard(
+        "drop griddisk all prefix=nix", cell(CELLS[0], grid_disks=(named, grid("CD_01_exa1cel01")))
+    ).done.values()
+    assert why == "it has no such grid disk; there are: DATA"
 
 
 @pytest.mark.parametrize(

@@ -351,7 +351,7 @@ def refuse_active(facts: Mapping[str, CellFacts], statement: CellChange, text: s
     names = list(dict.fromkeys(g.name if len(active) == 1 else neutral_text(g.name, cell) for cell, g in every))
     starts = {grid.prefix.lower() for _, grid in every}
     way = "`alter griddisk … inactive` first"
-    if statement.all and starts == {prefix.lower() for prefix in prefixes(statement)} - {""}:
+    if len(starts) == 1 and starts == {prefix.lower() for prefix in prefixes(statement)} - {""}:
         way = f"`release griddisk prefix={every[0][1].prefix}` deactivates and drops them"
     elif len(names) <= _NAMED:
         way = f"`release griddisk name={','.join(names)}` deactivates and drops {'it' if len(every) == 1 else 'them'}"
