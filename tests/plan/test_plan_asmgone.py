@@ -179,6 +179,6 @@ def test_a_release_of_dropped_disks_tells_their_way() -> None:
 
 def test_disks_of_two_groups_name_both() -> None:
     """Where disks of several disk groups are in the way, dropping each of them is named."""
-    two = (grid("CD_00_exa1cel01"), replace(grid("CD_01_exa1cel01"), asm_group="RECO"))
+    two = (grid("CD_00_exa1cel01"), grid("CD_01_exa1cel01", asm_group="RECO"))
     way = ways_out({CELLS[0]: two}, {})
     assert way.endswith("`drop diskgroup DATA` and `drop diskgroup RECO` drop the disk groups with their files")
