@@ -61,7 +61,7 @@ def test_what_people_say_is_answered_and_not_carried_out(window: Callable[..., W
     """Words of everyday say which statement answers them; nothing is sent."""
     shown = window("-r", "t1")
     shown.press(words, "Enter")
-    rows = shown.until("type:")
+    rows = shown.until("type `")
     assert told in " ".join(rows)
 
 
