@@ -97,3 +97,14 @@ def test_a_refusal_of_names_offers_slips_first_then_what_is_alike(
     """Names for which it may be a slip, else the nearest one."""
     error = no_such("alter griddisk x", "grid disk", "exa1cel01", names, known)
     assert error.hint == hint and "exa1cel01 has no such grid disk" in error.message
+
+
+def test_letters_that_look_like_digits_are_those_digits() -> None:
+    """A name that differs from a known one only in letters that look like digits means it, even where no letter is the same."""
+    assert closest("lil", ["111"]) == ("111",)
+
+
+def test_each_similar_name_is_offered_for_an_object_that_is_not_there() -> None:
+    """A refusal of a name that does not exist offers every name for which it may be a slip."""
+    refused = no_such("drop griddisk flashlogg", "grid disk", "c1", ["flashlogg"], ["flashlog", "flashlogs", "data"])
+    assert refused.hint == "did you mean flashlog or flashlogs?"
