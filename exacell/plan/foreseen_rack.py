@@ -138,7 +138,8 @@ class GroupAfter:
         others = [dict(row) for row in groups if row["name"] != self.change.group]
         if isinstance(self.change, DropGroup):
             return others
-        return [*others, {"name": self.change.group, "sectorSize": 512, "usableMb": self._usable}]
+        sectors = parse_size(dict(self.change.attributes).get("sector_size", "512"))
+        return [*others, {"name": self.change.group, "sectorSize": sectors, "usableMb": self._usable}]
 
 
 After = CellAfter | GroupAfter

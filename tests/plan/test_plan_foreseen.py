@@ -9,12 +9,13 @@ import pytest
 from exacell.cellcli.statement import Change as CellChange, parse
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
+from exacell.plan.asmchange import NewGroup
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.asmspace import Keeping
 from exacell.plan.dbchange import Change, read_change
 from exacell.plan.facts import CellFacts
 from exacell.plan.foreseen import Foreseen
-from exacell.plan.foreseen_rack import after
+from exacell.plan.foreseen_rack import GroupAfter, after
 from exacell.plan.model import Plan
 from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.database import database_plan
@@ -182,6 +183,16 @@ def test_a_disk_group_can_be_made_of_grid_disks_that_an_earlier_line_carves() ->
         lines.release()
     spaces = lines.foreseen.of("SPOT", {"db.diskgroup": []})["db.diskgroup"]
     assert [(row["name"], row["usableMb"] > 0) for row in spaces] == [("FLASH", True)]
+
+
+@pytest.mark.parametrize(("attributes", "sectors"), [((), 512), ((("sector_size", "4096"),), 4096)])
+def test_a_planned_disk_group_has_the_sectors_that_its_statement_gives(
+    attributes: tuple[tuple[str, str], ...], sectors: int
+) -> None:
+    """Redo of 4K blocks is planned for a disk group that an earlier line makes with sectors of 4K."""
+    made = NewGroup(group="F", redundancy="normal", search="o/*/ssd_*", attributes=attributes)
+    (row,) = GroupAfter(cluster="main", change=made, grids={}).in_database([])
+    assert row["sectorSize"] == sectors
 
 
 def test_a_disk_group_that_an_earlier_line_drops_releases_its_grid_disks() -> None:

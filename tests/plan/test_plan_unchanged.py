@@ -100,6 +100,7 @@ UNREAL = {
     "a DROP that sets something": Change(verb=Verb.DROP, object="THRESHOLD", settings=(LIMIT,)),
     "another verb of a role": Change(verb=Verb.ALTER, object="ROLE", names=("r",)),
     "a role without a name": Change(verb=Verb.CREATE, object="ROLE"),
+    "a service that is not a cell's": parse("alter dbserver startup services ms"),
 }
 
 
@@ -536,3 +537,11 @@ def test_what_is_created_is_dropped_to_take_it_back(text: str) -> None:
         (Undo.IMPOSSIBLE, "none"),
         (Undo.IMPOSSIBLE, "none"),
     ]
+
+
+def test_what_another_statement_creates_has_its_own_way_back() -> None:
+    """A grid disk that is created by name gets no DROP from here: its own planner says how it is taken back."""
+    text = "create griddisk g celldisk=CD_00_exa1cel01, size=1G"
+    step = Step(target=CELLS[0], statement=text, what="x", undo=Undo.IMPOSSIBLE, inverse="none")
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="send", steps=(step,)),))
+    assert with_changes(plan, parse(text), {CELLS[0]: ({"name": "other"},)}) == plan
