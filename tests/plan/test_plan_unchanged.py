@@ -545,3 +545,4 @@ def test_what_another_statement_creates_has_its_own_way_back(text: str) -> None:
     step = Step(target=CELLS[0], statement=text, what="x", undo=Undo.IMPOSSIBLE, inverse="none")
     plan = Plan(statement=text, rack="t1", stages=(Stage(title="send", steps=(step,)),))
     assert with_changes(plan, parse(text), {CELLS[0]: ({"name": "other"},)}) == plan
+    assert with_changes(plan, UNREAL["a role without a name"], {CELLS[0]: ({"name": "other"},)}) == plan
