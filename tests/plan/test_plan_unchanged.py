@@ -101,6 +101,7 @@ UNREAL = {
     "another verb of a role": Change(verb=Verb.ALTER, object="ROLE", names=("r",)),
     "a role without a name": Change(verb=Verb.CREATE, object="ROLE"),
     "a service that is not a cell's": parse("alter dbserver startup services ms"),
+    "a light that is not a cell's": parse("alter dbserver led on"),
 }
 
 
