@@ -124,7 +124,7 @@ class LargeRows(ByBlocks):
         return rows
 
     def blocks(self) -> Iterator[tuple[str, Columns]]:
-        """Yield cell and texts by column, many rows at a time."""
+        """Yield blocks of many rows: the cell, and for each column the texts of these rows."""
         for part in self.parts:
             yield from ((part.cell, columns) for columns in part.blocks())
 

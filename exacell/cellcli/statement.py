@@ -80,7 +80,9 @@ def render_value(value: Value) -> str:
 
 
 def render_name(name: str) -> str:
-    """Return a name, in double quotes if it needs them (up to 19.2 a hyphen does) or could be a keyword.
+    """Return a name, in double quotes if it has a special character or is a keyword.
+
+    Up to release 19.2 a hyphen needs the quotes.
 
     Raises:
         StatementError: as :func:`render`.

@@ -148,7 +148,10 @@ def journal_refusal(
     statement: str,
     flags: Mapping[str, Value],
 ) -> None:
-    """Record a refusal as a change of one row, unless nothing was to be sent; a message reports if that is not possible."""
+    """Write a refusal into the journal, as a change with one row; not with ``-n``.
+
+    If the journal can't be written, a message reports this.
+    """
     if flags.get("dry-run"):
         return
     from exacell.journal.record import Row

@@ -71,8 +71,8 @@ class ChangedSince:
 
     Attributes:
         values: the changes still to be made, each with the value that the earlier change found.
-        all_of_it: the continuation repeats all work of the earlier change there, so that the continuation's own inverse is
-            enough.
+        all_of_it: the continuation repeats all work of the earlier change on this target. Then the inverse of the continuation
+            alone takes everything back.
     """
 
     target: str
@@ -146,7 +146,8 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
 def newest_to_undo(session: Session, services: Services) -> int:
     """Return the number of the newest change that can be taken back.
 
-    It did something, or was stopped before it did, and is neither an undo nor undone.
+    An undo does not count, nor a change that was already undone, nor one that did nothing. The newest change also counts if it
+    was stopped before it did anything.
 
     Raises:
         RefusedError: there is no such change.

@@ -54,7 +54,7 @@ class Later(ModuleType):
         return found
 
     def loaded(self) -> ModuleType:
-        """Return the real module, which takes its place in ``sys.modules`` again."""
+        """Import the real module, put it into ``sys.modules`` instead of this one, and return it."""
         module = self.__name__
         if sys.modules.get(module) is self:
             del sys.modules[module]

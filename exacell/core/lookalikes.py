@@ -105,7 +105,9 @@ def ascii_of(char: str) -> str:
 
 
 def is_lookalike(char: str, before: str = "") -> bool:
-    """Return whether a character is not allowed outside of quotes: it is neither ASCII nor a letter without an ASCII equivalent.
+    """Return whether a character is not allowed outside of quotes.
+
+    Allowed are ASCII, and letters that stand for no ASCII letter, such as ``ä``.
 
     Args:
         before: the character before it; an accent may follow a letter.

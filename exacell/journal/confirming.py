@@ -162,7 +162,7 @@ def _missing(journal: Journal, change: int, plan: Planned) -> Deadline | None:
 def set_deadline(
     journal: Journal, rack: str, change: int, statement: str, seconds: float, *, run: int = 0, going_on: bool = False
 ) -> datetime:
-    """Record that a change waits so many seconds from now to be confirmed, and return the end of that time.
+    """Record that a change must be confirmed within ``seconds`` from now, and return the time at which they end.
 
     Args:
         run: the first change of the recipe's run to which it belongs; 0 for none.

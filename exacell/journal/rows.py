@@ -169,7 +169,9 @@ class Planned(Headed):
 
 @dataclass(frozen=True, kw_only=True)
 class Kept(Headed):
-    """A file that a recipe's run has kept. Its row belongs to the change that fetched it, or begins a change if no change did.
+    """A file that a recipe's run has kept.
+
+    Its row belongs to the change that fetched the file. If no change fetched it, the row is a change of its own.
 
     Attributes:
         run: the run.

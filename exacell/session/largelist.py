@@ -50,7 +50,7 @@ def pieces_of(reply: Reply) -> Pieces:
 
 
 def lines_of(reply: Reply) -> Callable[[], Iterator[str]]:
-    """Return a function that reads an answer in texts of whole lines."""
+    """Return a function that yields an answer in pieces; each piece ends at the end of a line."""
     return lambda: map(text_of, cut(pieces_of(reply)(), b"\n", 1))
 
 

@@ -234,8 +234,10 @@ class Recognition:
         return found
 
     def renew(self) -> tuple[list[str], list[str]]:
-        """Ask all hosts of a production rack for their identities and store them instead of the old ones; return the hosts that
-        answered, and those that did not; the latter keep their old identities."""
+        """Ask all hosts of a production rack for their identities, and store them.
+
+        Return the hosts that answered, and the hosts that did not. A host that did not answer keeps its old identity.
+        """
         with self._lock:
             rack = self._session.need_rack()
             hosts = _hosts(rack)

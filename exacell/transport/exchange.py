@@ -65,7 +65,7 @@ def _now() -> str:
 
 
 class Exchange:
-    """One pair in progress. Used by one thread.
+    """A read and the statement that is sent after it, on one CellCLI. Used by one thread.
 
     Args:
         clock: returns seconds, including time while this process is stopped or the host sleeps.
@@ -74,7 +74,7 @@ class Exchange:
     Attributes:
         sent: whether the statement was sent, or may have been.
         refusal: why it will never be sent; empty as long as it may be sent.
-        looked: the last read whose answer came, and its age when the statement was sent.
+        looked: the last read that was answered, and the age of that answer when the statement was sent.
     """
 
     def __init__(self, pair: Pair, *, clock: Callable[[], float] = uptime, now: Callable[[], str] = _now) -> None:

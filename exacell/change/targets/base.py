@@ -81,7 +81,7 @@ class Way(ABC):
         return step.proves
 
     def far(self, step: Step) -> tuple[str, float, float] | None:
-        """Return the progress of a step's wait, from the last look: in words, 0 to 1, seconds left; None if unknown."""
+        """Return a wait's progress at the last look: a text, the done part (0 to 1), the seconds left; None if unknown."""
         return None
 
 

@@ -88,10 +88,10 @@ def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> 
 
 
 def read_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Return all facts that a change may affect: cell, or ``ASM name`` → ``object|name|attribute`` → value.
+    """Return all facts that a change may affect, and the problems of cells and clusters that gave no answer.
 
-    These are the facts that drift compares, and those of a copy. Also return the problems of cells and clusters without an
-    answer.
+    The key of the facts is the cell, or ``ASM name``; below it is ``object|name|attribute`` → value. They include what
+    ``drift`` compares and what a copy is made from.
     """
     facts, problems, _ = read_all(session, services, request)
     told, more = _objects(services, request, None)

@@ -56,8 +56,8 @@ def claims(text: str) -> bool:
 def read(text: str, source: str) -> Run:
     """Return the points of a file of ORION, each with the number of its run.
 
-    A file may contain the summary and the matrices of one run, or several runs: the second one of a form belongs to the second
-    run.
+    A file may contain the summary and the matrices of one run, or of several runs. If it has two summaries, or two matrices of
+    the same form, the second one belongs to the second run.
 
     Raises:
         UnreadableError: it has no figure, or the kind of a matrix is neither in its header nor in the file's name.

@@ -77,7 +77,7 @@ class Whose:
 
     @property
     def where(self) -> dict[str, str | tuple[str, ...]]:
-        """Return the values that select the record of their trace."""
+        """Return column → value of the record that shows whether these sessions are traced."""
         if self.session:
             sid, serial = self.numbers
             return {"sid": sid, "serial": serial}

@@ -151,7 +151,7 @@ class StreamPair:
         self._wake()
 
     def ended(self, ending: Ending) -> None:
-        """Finish the flight with its reply."""
+        """Process the end of the program: hand over the reply, unless the read is sent again on a new connection."""
         exchange, flight, stream = self._exchange, self._flight, self.stream
         if exchange.sent:
             flight.finish(

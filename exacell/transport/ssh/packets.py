@@ -176,7 +176,9 @@ class Packets(Packetizer):
         self._held_back = True
 
     def release(self, may: Callable[[], bool]) -> bool:
-        """Write the held bytes if ``may``, called right before, allows it; return whether the kernel accepted all of them.
+        """Write the held bytes if ``may()`` is true at this moment, else drop them.
+
+        Return whether the kernel accepted all of them.
 
         Raises:
             EOFError: the connection is dead.
