@@ -148,7 +148,7 @@ def activate_again(
         if away:
             statement = f"online cell {cell}"
             services.console.say(
-                f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}"
+                f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive; next comes `{statement}`"
             )
             held_up = _first(session, services, request, statement, flags, origin, "they are online again")
             if held_up is not None:

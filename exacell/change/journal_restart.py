@@ -127,8 +127,8 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
                 found |= {item.change for item in open_deadlines(copy, rack)}
     except (OSError, sqlite3.Error) as error:
         raise JournalError(
-            f"its unfinished changes can't be copied ({error}); nothing was changed",
-            hint="free space in $TMPDIR, or choose another place with it",
+            f"the unfinished changes of the journal can't be copied ({error}); nothing was changed",
+            hint="make space in $TMPDIR, or set TMPDIR to another folder",
         ) from error
     roots = {plan.finishes for plan in plans if plan.finishes and plan.change in found}
     return tuple(sorted(found | (roots & {e.change for e in entries})))

@@ -264,7 +264,7 @@ class RecipeRunner:
                 if self._dry and not changes:
                     if request.foreseen is not None:
                         request.foreseen.back_to(self._mark)
-                    return services.console.say("-n: undo run would take back the changes of the run up to this line")
+                    return services.console.say("-n: `undo run` would take back what the run changed up to this line")
                 return self._keep(each, line, undo(session, services, request, changes, flags, whole=True))
             if self._dry and line.call is not None and self._left_out(line.call):
                 return None
@@ -286,7 +286,9 @@ class RecipeRunner:
             if not (self._dry and self._planned and line.effect is Effect.READ):
                 raise
             done = "checked" if line.call is not None and line.call.command.words == ("check",) else "shown"
-            return services.console.say(f"-n: {error.message}; -n runs no earlier line, so this is not {done}")
+            return services.console.say(
+                f"-n: {error.message}; perhaps an earlier line mends this, but -n runs none, so this line is not {done}"
+            )
         self._planned = self._planned or line.effect in (Effect.WRITE, Effect.OPAQUE)
         return self._keep(each, line, result)
 

@@ -150,7 +150,7 @@ def truth(session: Session, call: Call) -> Result:
             raise StatementError("adds= and saves= are opposites: give one of them")
         given["adds"] = -call.float_arg("saves", 0.0) if saves else 0.0
     if given and call.flag("forget"):
-        raise StatementError("--forget removes an effect: leave out the values of an effect")
+        raise StatementError("`--forget` can't be given together with values of an effect; leave the values out")
     known = {} if call.flag("forget") else given or None
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:

@@ -131,7 +131,7 @@ class Door:
             )
         if self.read_only:
             return RefusedError(
-                f"rack {self.rack} is read-only, and exacell does not know this as a read: {named}; {undone}",
+                f"rack {self.rack} is read-only, and exacell can't tell whether this only reads: {named}; {undone}",
                 hint=instead or ("start exacell without -m" if self.monitor else "set mode rw"),
             )
         if accepted or self.allows:

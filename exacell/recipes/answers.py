@@ -82,7 +82,7 @@ def read_kept(call: Call) -> Kept:
     streams = line is not None and line.call is not None and line.call.command.streams
     if line is None or streams or not (carries or reads(line)):
         raise StatementError(
-            f"'{text}' is neither a file on a host nor a statement that reads; keep needs one of them",
+            f"`keep` needs a file on a host or a statement that only reads, not '{text}'",
             hint="such as: `keep @db:/tmp/x as=NAME`, `keep list cell as=NAME`, `keep on @db sh COMMAND as=NAME`",
         )
     return Kept(name=name, line=line)

@@ -64,7 +64,7 @@ def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: 
     assert done.code == 0, done.err
     for size in ("16g", "32g"):
         assert f"Plan on t1: resize flashcache size={size}" in done.out + done.err
-    assert done.err.count("-n runs no earlier line, so this is not checked") == 2
+    assert done.err.count("but -n runs none, so this line is not checked") == 2
     assert sizes(inside) == before
 
 
@@ -312,7 +312,7 @@ def test_a_line_with_nothing_to_do_says_so(inside: InProcess) -> None:
     for statement in ("run again", "plan @again"):
         assert said in inside.ok("-r", "t1", statement, "-y").err, statement
     dry = inside.ok("-r", "t1", "run again", "-n")
-    assert said in dry.err and "-n: undo run would take back the changes of the run up to this line" in dry.err
+    assert said in dry.err and "-n: `undo run` would take back what the run changed up to this line" in dry.err
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_what_is_planted_is_told_and_forgotten(rack: InProcess) -> None:
         (("adds=1", "when=open_cursors"), "PARAMETER=VALUE of the database, beside adds= or saves="),
         (("db=NONE", "adds=1"), "no database of rack t1"),
         (("adds=1", "saves=1"), "are opposites"),
-        (("adds=1", "--forget"), "--forget removes an effect"),
+        (("adds=1", "--forget"), "`--forget` can't be given together"),
     ):
         done = rack("emulator", "truth", "t1", *words)
         assert done.code == 2 and says in done.err

@@ -8,7 +8,7 @@ from exacell.language.shellwords import stray_flag
 from exacell.opaque.findings import Door
 
 PRODUCTION = "rack r is a production rack, and exacell can't tell what this does: x.py; nothing was sent"
-READ_ONLY = "rack r is read-only, and exacell does not know this as a read: x.py; nothing was sent"
+READ_ONLY = "rack r is read-only, and exacell can't tell whether this only reads: x.py; nothing was sent"
 UNACCEPTED = "exacell can't tell what this does on c1: x.py; nothing was sent"
 RACKS: list[tuple[dict[str, bool], bool, str]] = [
     ({"production": True}, False, PRODUCTION),

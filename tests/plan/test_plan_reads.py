@@ -73,7 +73,7 @@ def test_a_table_of_other_rows_is_refused() -> None:
 
 def test_two_loads_never_run_at_the_same_time() -> None:
     """While sessions of a load work another one is refused."""
-    with pytest.raises(RefusedError, match="sessions of such a load are running on dbn01"):
+    with pytest.raises(RefusedError, match="sessions of an earlier load still run on dbn01"):
         planned(told(module=MODULE))
 
 

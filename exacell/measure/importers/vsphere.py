@@ -184,7 +184,7 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
     notes = [_columns(wanted.values())]
     notes += [f"columns left out: {named(list(other))}"] if other else []
     if short:
-        notes.append(f"{counted(short, 'line')} cut: their missing values are not counted")
+        notes.append(f"{counted(short, 'line')} end too early; the values missing there are left out")
     return Run(
         kind=ESXTOP_KIND,
         form="batch",

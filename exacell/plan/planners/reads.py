@@ -123,7 +123,7 @@ def read_plan(
     """
     name, told = database.upper(), f"drive {'lookups' if load.what is What.LOOK_UPS else 'scans'}"
     if any(record["module"] == MODULE for record in records["db.session"]):
-        raise RefusedError(f"{told}: sessions of such a load are running on {node}", hint="wait until they end")
+        raise RefusedError(f"{told}: sessions of an earlier load still run on {node}", hint="wait until they end")
     tables = records["db.keys"]
     if not tables and sent is not None and DROP in sent:
         return Plan(statement=statement, rack=rack, done={node: "all have read, and the table is dropped"})

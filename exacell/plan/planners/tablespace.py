@@ -191,7 +191,7 @@ class TablespaceMaker(ParameterMaker):
         if before is None and (places[0]["iot"] or places[0]["temporary"]):
             kind = "temporary" if places[0]["temporary"] else "index-organized"
             raise RefusedError(
-                f"table {told} is {kind}: it has no tablespace as other tables have; nothing was sent",
+                f"table {told} is {kind}, and exacell can't move such a table; nothing was sent",
                 hint="exacell moves whole tables only",
             )
         if before is None:

@@ -142,7 +142,9 @@ class SshConfig:
         given = self._files.given
         named = programs_named(self._files) if self._refused else ()
         if named:  # ssh would start programs that exacell does not read.
-            raise ConfigError(f"ssh -G might start {named[0]}, so it is not used: {self._refused}", hint=OWN_FILES)
+            raise ConfigError(
+                f"exacell does not run `ssh -G`, because it might start {named[0]}: {self._refused}", hint=OWN_FILES
+            )
         # ssh runs the programs of these conditions: they must be allowed as if exacell ran them.
         for condition in filter(None, (section.condition for section in self._files.sections)):
             for command in [criterion.argument for criterion in condition.criteria if criterion.name == "exec"]:
