@@ -186,7 +186,7 @@ def test_sessions_with_a_target_are_shown_and_what_would_make_more_is_planned(in
     assert "[1/1]" in inside.ok("-r", "t1", f"run iscsi_sessions {given}").err
     planned = inside.ok("-r", "t1", f"run iscsi_sessions {given} sessions=4", "-n").err
     assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 3
-    assert "so this is not checked" in planned
+    assert "so this line is not checked" in planned
     assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
 
 
