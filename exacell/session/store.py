@@ -77,14 +77,16 @@ class StoreError(ExacellError):
     exit_code = ExitCode.NOT_EXECUTED
 
 
-def none_of(what: str, name: str, known: Iterable[str], *, rack: str = "", hint: str) -> StoreError:
+def none_of(what: str, name: str, known: Iterable[str], *, rack: str = "", makes: str) -> StoreError:
     """Return the error for a name that is not in the store; it lists similar names, or else all names of that kind.
 
     Args:
         what: the kind of thing, such as ``snapshot``.
-        hint: the statement that makes one.
+        makes: the statement that keeps one.
     """
-    message, hint = unknown(f"there is no {what} {name}" + (f" of rack {rack}" if rack else ""), name, known, hint=hint)
+    message, hint = unknown(
+        f"there is no {what} {name}" + (f" of rack {rack}" if rack else ""), name, known, hint=f"`{makes}` keeps one"
+    )
     return StoreError(message, hint=hint)
 
 
@@ -137,7 +139,7 @@ class Store:
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"{again} replaces it") from error
+            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"`{again}` replaces it") from error
 
     def save(self, snapshot: Snapshot) -> bool:
         """Keep a snapshot, and return whether it replaced one with the same name and kind."""
@@ -168,7 +170,7 @@ class Store:
         known = tuple(hosts)
         found = [named(s, known) for s in self.snapshots(rack) if s.name.lower() == name.lower()]
         if not found:
-            raise none_of("snapshot", name, self.snapshot_names(rack), rack=rack, hint="snap flashlog as=NAME")
+            raise none_of("snapshot", name, self.snapshot_names(rack), rack=rack, makes="snap flashlog as=NAME")
         return found
 
     def save_plan(self, plan: SavedPlan) -> None:
@@ -209,7 +211,7 @@ class Store:
         for plan in found:
             if plan.name.lower() == name.lower():
                 return plan.named(hosts)
-        raise none_of("plan", name, [plan.name for plan in found], rack=rack, hint="plan as=NAME <statement>")
+        raise none_of("plan", name, [plan.name for plan in found], rack=rack, makes="plan as=NAME <statement>")
 
     def keep_identities(self, rack: str, found: Mapping[str, Identity]) -> None:
         """Keep the identities of a production rack's hosts; older identities of these hosts are replaced."""
@@ -293,7 +295,7 @@ class Store:
         Raises:
             StoreError: there is none; the message names the existing ones.
         """
-        kept = self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
+        kept = self._kept("baseline", rack, name, what="baseline", makes="save baseline as=NAME")
         return called_now(kept, hosts)
 
     def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
@@ -309,7 +311,7 @@ class Store:
         Raises:
             StoreError: there is nothing; the message names the existing ones.
         """
-        return called_now(self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME"), hosts)
+        return called_now(self._kept("iorm", rack, name, what="IORM plan", makes="save iorm as=NAME"), hosts)
 
     def save_import(self, name: str, taken: str, body: str) -> None:
         """Keep an import, a JSON text that holds its ``name``; it belongs to no rack. One with the same name is replaced."""
@@ -330,7 +332,7 @@ class Store:
         for body in found:
             if str(body["name"]).lower() == name.lower():
                 return body
-        raise none_of("import", name, [str(body["name"]) for body in found], hint="import FILE… as=NAME")
+        raise none_of("import", name, [str(body["name"]) for body in found], makes="import FILE… as=NAME")
 
     def save_traces(self, rack: str, found: Collected) -> None:
         """Keep a collection of trace files; one with the same name is replaced."""
@@ -399,14 +401,14 @@ class Store:
             connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
             connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, at, text))
 
-    def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
+    def _kept(self, table: str, rack: str, name: str, *, what: str, makes: str) -> dict[str, dict[str, str]]:
         with self._open() as connection:
             rows = connection.execute(f"select name, body from {table} where rack=?", (rack,)).fetchall()
         for known, body in rows:
             if known.lower() == name.lower():
-                with self._reading(what, known, hint.replace("NAME", known)):
+                with self._reading(what, known, makes.replace("NAME", known)):
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
-        raise none_of(what, name, [row[0] for row in rows], rack=rack, hint=hint)
+        raise none_of(what, name, [row[0] for row in rows], rack=rack, makes=makes)
 
 
 def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:

@@ -35,7 +35,7 @@ def find(store: Store, rack: str, name: str) -> Experiment:
             return experiment
     if not found:
         raise StoreError(f"rack {rack} has no experiment", hint="type `experiment …` to begin one")
-    raise none_of("experiment", name, [each.name for each in found], rack=rack, hint="type `experiment …` to begin one")
+    raise none_of("experiment", name, [each.name for each in found], rack=rack, makes="experiment … as=NAME")
 
 
 def conducted_elsewhere(found: Experiment) -> bool:

@@ -230,10 +230,10 @@ def test_a_name_in_another_case_replaces(tmp_path: Path) -> None:
 
 
 READERS: list[tuple[str, str, Callable[[Store], object]]] = [
-    ("snapshot", "snap flashlog as=a replaces it", lambda store: store.find("t1", "a")),
-    ("plan", "plan as=p <statement> replaces it", lambda store: store.find_plan("t1", "p")),
-    ("baseline", "save baseline as=b replaces it", lambda store: store.find_baseline("t1", "b")),
-    ("iorm", "save iorm as=i replaces it", lambda store: store.find_iorm("t1", "i")),
+    ("snapshot", "`snap flashlog as=a` replaces it", lambda store: store.find("t1", "a")),
+    ("plan", "`plan as=p <statement>` replaces it", lambda store: store.find_plan("t1", "p")),
+    ("baseline", "`save baseline as=b` replaces it", lambda store: store.find_baseline("t1", "b")),
+    ("iorm", "`save iorm as=i` replaces it", lambda store: store.find_iorm("t1", "i")),
 ]
 
 
