@@ -139,7 +139,7 @@ class Store:
         try:
             yield
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"`{again}` replaces it") from error
+            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"{again} replaces it") from error
 
     def save(self, snapshot: Snapshot) -> bool:
         """Keep a snapshot, and return whether it replaced one with the same name and kind."""
@@ -194,7 +194,7 @@ class Store:
             rows = connection.execute(query, (rack,)).fetchall()
         found = []
         for name, body, again in rows:
-            with self._reading(what, name, again):
+            with self._reading(what, name, f"`{again}`"):
                 found.append(made_of(json.loads(body)))
         return found
 
@@ -238,7 +238,7 @@ class Store:
             ).fetchall()
         found = {}
         for rack, host, body in rows:
-            with self._reading("identity of", host, f"refresh on rack {rack}"):
+            with self._reading("identity of", host, f"`refresh` on rack {rack}"):
                 kept = json.loads(body)
                 found[rack, host] = Identity(
                     keys=frozenset(kept["keys"]), id=kept["id"], addresses=frozenset(kept["addresses"])
@@ -391,7 +391,7 @@ class Store:
         query = f"select cell, {pick}(at), body from health where rack=? and at<=? group by cell"
         found = {}
         for cell, at, body in connection.execute(query, (rack, until)):
-            with self._reading("kept health of", cell, "show health"):
+            with self._reading("kept health of", cell, "`show health`"):
                 found[cell] = Past(at=at, told=tuple((str(area), str(text)) for area, text in json.loads(body)))
         return found
 
@@ -406,7 +406,7 @@ class Store:
             rows = connection.execute(f"select name, body from {table} where rack=?", (rack,)).fetchall()
         for known, body in rows:
             if known.lower() == name.lower():
-                with self._reading(what, known, makes.replace("NAME", known)):
+                with self._reading(what, known, f"`{makes.replace('NAME', known)}`"):
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
         raise none_of(what, name, [row[0] for row in rows], rack=rack, makes=makes)
 

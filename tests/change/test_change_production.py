@@ -377,7 +377,7 @@ def test_a_memory_that_can_not_be_read_closes_all(tmp_path: Path) -> None:
         connection.execute("update identity set body='{}'")
     with pytest.raises(StoreError, match="is damaged") as told:
         desk.say(SENT)
-    assert desk.written == [] and told.value.hint.startswith("refresh on rack prod")
+    assert desk.written == [] and told.value.hint.startswith("`refresh` on rack prod")
     prod = on_prod(tmp_path, {"exa1cel01": identity("PK1"), "exa1cel02": OTHER, "exa1db01": OTHER})
     prod.say("refresh")
     assert set(prod.store.identities(["prod"])) == {("prod", host) for host in ("exa1cel01", "exa1cel02", "exa1db01")}
